@@ -41,8 +41,9 @@ Names missing_from(const Names& some, const Names& others) {
 Names words_of_headers() {
   const std::string include = CRISOL_SOURCE_DIR "/include";
   std::vector<std::string> command{CRISOL_CXX_COMPILER, "-std=c++17", "-E", "-I" + include};
-  for (const char* header : {"opencl_interop.h", "ops.h", "host_access.h", "graph_parts.h", "onnx_parts.h",
-                             "replay_calls.h", "nn/identity.h", "dist.h", "c/crisol.h", "c/dist.h", "c/interop.h"})
+  for (const char* header :
+       {"opencl_interop.h", "ops.h", "host_access.h", "graph_parts.h", "onnx_parts.h", "replay_calls.h",
+        "captured_function.h", "nn/identity.h", "dist.h", "c/crisol.h", "c/dist.h", "c/interop.h"})
     command.insert(command.end(), {"-include", include + "/crisol/" + header});
   command.insert(command.end(), {"-x", "c++", include + "/crisol/crisol.h"});
   const ProcessResult result = run_program("/usr/bin/env", command);

@@ -51,6 +51,7 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"gradients.h", "autograd"},
     {"graph_parts.h", "autograd"},
     {"capture.h", "tensor"},
+    {"captured_function.h", "graph"},
     {"replay_calls.h", "tensor"},
     {"kernel.h", "tensor"},
     {"options/", "tensor"},

@@ -6,6 +6,7 @@
 #include "base/thread_context.h"
 #include "crisol/error.h"
 #include "crisol/grad_mode.h"
+#include "graph/making.h"
 #include "graph/passes/passes.h"
 #include "graph/spec.h"
 #include "graph/specialise.h"
@@ -24,15 +25,6 @@ namespace {
 
 constexpr std::size_t max_programs = 8;  // Each program keeps the memory of one run.
 constexpr std::size_t max_refused = 4;   // Finding out that there is no program takes as long as a run.
-
-/// While this object lives, the thread makes a program.
-class Making {
- public:
-  Making() { thread_context().program.is_made = true; }
-  ~Making() { thread_context().program.is_made = false; }
-  Making(const Making&) = delete;
-  Making& operator=(const Making&) = delete;
-};
 
 Data data_of(const std::vector<Tensor>& tensors) { return {tensors.begin(), tensors.end()}; }
 

@@ -13,13 +13,6 @@ bool is_tensor(const Datum& datum) { return datum.defined() && !datum.on_host() 
 
 const runtime::Block& block_of(const Tensor& x) { return *x.impl()->storage->block; }
 
-/// Whether x is all elements of a block of the pool, in their order. Kernels may rely on how such memory begins.
-bool is_whole(const Tensor& x) {
-  const Storage& storage = *x.impl()->storage;
-  return storage.block->pooled() && storage.base == 0 && x.offset() == 0 && x.is_contiguous() && x.numel() > 0 &&
-         static_cast<std::uint64_t>(x.numel()) * size_of(x.dtype()) == storage.bytes;
-}
-
 /// Whether kernels that were chosen for whole memory of the pool can use the memory of x: it is such memory, or other
 /// memory that begins at a multiple of `alignment` bytes.
 bool can_replace(const Tensor& x, std::uint64_t alignment) {
@@ -45,6 +38,12 @@ int count_in(const Data& data, const runtime::Block& block, Device device) {
 }
 
 }  // namespace
+
+bool is_whole(const Tensor& x) {
+  const Storage& storage = *x.impl()->storage;
+  return storage.block->pooled() && storage.base == 0 && x.offset() == 0 && x.is_contiguous() && x.numel() > 0 &&
+         static_cast<std::uint64_t>(x.numel()) * size_of(x.dtype()) == storage.bytes;
+}
 
 Data copies_of(Data data, Device device) {
   for (Datum& datum : data) {

@@ -24,6 +24,9 @@ Data copies_of(Data data, Device device);
 /// How often the elements of each tensor were written; 0 for values that are no tensor.
 std::vector<std::uint64_t> versions_of(const Data& data, Device device);
 
+/// Whether x is all elements of a block of the pool, in their order. Kernels may rely on how such memory begins.
+bool is_whole(const Tensor& x);
+
 /// The inputs and outputs that captured commands work with. Where it is possible, a run exchanges their memory: the
 /// commands read the inputs where the caller has them, and write the outputs to new tensors. Others are copied.
 class RunMemory {

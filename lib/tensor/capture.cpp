@@ -1,5 +1,6 @@
 #include "crisol/capture.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -9,7 +10,7 @@
 #include "runtime/capture/capture.h"
 #include "runtime/memory/block.h"
 #include "tensor/capture_planned.h"
-#include "tensor/captured_uses.h"
+#include "tensor/captured_work.h"
 
 namespace crisol {
 
@@ -31,7 +32,7 @@ DerivedData::Found Storage::find_derived(const DerivedKey& key, std::uint64_t at
 }
 
 bool CapturedUses::computes(Storage& storage) const {
-  return written_.count(&storage) > 0 || runtime::is_planned(*storage.block);
+  return written_.count(&storage) > 0 || varying_.count(&storage) > 0 || runtime::is_planned(*storage.block);
 }
 
 void CapturedUses::check() const {
@@ -41,6 +42,18 @@ void CapturedUses::check() const {
       require(now == relied.version, "replay", "a weight was written since it was captured (version ", now,
               ", captured at ", relied.version, "), and a packed copy of it is used; capture again");
     }
+}
+
+bool CapturedUses::holds() const {
+  return std::all_of(relied_on_.begin(), relied_on_.end(), [](const Relied& relied) {
+    const auto storage = relied.storage.lock();
+    return !storage || storage->version.load(std::memory_order_relaxed) == relied.version;
+  });
+}
+
+bool CapturedUses::relies_on(const Storage& storage) const {
+  return std::any_of(relied_on_.begin(), relied_on_.end(),
+                     [&](const Relied& relied) { return relied.storage.lock().get() == &storage; });
 }
 
 void CapturedUses::note_written() const {
@@ -76,15 +89,20 @@ bool replays_by_launches(const Device& device, ReplayBy by) {
 
 }  // namespace
 
-struct CapturedGraph::Impl {
-  Impl(const std::function<void()>& work, Device device, runtime::FirstRun first_run)
-      : capturer(runtime::begin_capture(device.state(), first_run)) {
-    const CaptureScope scope(*capturer, uses);
-    work();
-  }
+CapturedWork::CapturedWork(const std::function<void()>& work, Device device, runtime::FirstRun first_run)
+    : capturer(runtime::begin_capture(device.state(), first_run)) {
+  const CaptureScope scope(*capturer, uses);
+  work();
+}
 
-  std::shared_ptr<runtime::Capturer> capturer;
-  CapturedUses uses;
+void CapturedWork::replay() const {
+  uses.check();
+  runtime::replay(*capturer);
+  uses.note_written();
+}
+
+struct CapturedGraph::Impl : CapturedWork {
+  using CapturedWork::CapturedWork;
 };
 
 CapturedGraph capture(const std::function<void()>& work, Device device, ReplayBy by) {
@@ -113,11 +131,7 @@ void call_in_replays(ReplayCall function) {
     runtime::add_call(*capturer, std::move(function));
 }
 
-void CapturedGraph::replay() const {
-  impl_->uses.check();
-  runtime::replay(*impl_->capturer);
-  impl_->uses.note_written();
-}
+void CapturedGraph::replay() const { impl_->replay(); }
 
 std::size_t CapturedGraph::size() const noexcept { return runtime::commands_of(*impl_->capturer); }
 bool CapturedGraph::in_command_buffer() const noexcept { return runtime::in_command_buffer(*impl_->capturer); }

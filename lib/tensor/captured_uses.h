@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "tensor/impl.h"
@@ -18,6 +19,13 @@ class CapturedUses {
   bool computes(Storage& storage) const;
   void relied_on(Storage& storage, std::uint64_t version) { relied_on_.push_back({storage.weak_from_this(), version}); }
 
+  /// Notes that others write the storage between replays.
+  void varies(const Storage& storage) { varying_.insert(&storage); }
+  /// Whether the work read a packed copy of the storage.
+  bool relies_on(const Storage& storage) const;
+
+  /// Whether all packed copies are up to date.
+  bool holds() const;
   /// Throws if a replay would use an outdated copy.
   void check() const;
   /// Called after a replay.
@@ -29,6 +37,7 @@ class CapturedUses {
     std::uint64_t version;
   };
   std::unordered_map<Storage*, std::weak_ptr<Storage>> written_;
+  std::unordered_set<const Storage*> varying_;
   std::vector<Relied> relied_on_;
 };
 

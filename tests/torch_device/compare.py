@@ -20,10 +20,10 @@ UNDEFINED = {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empt
 WITH_TIES = {"topk"}
 # The errors of PyTorch for samples that no device but the CPU (or CUDA) has, by the names of the entries.
 REFUSED = {
-    "sparse.mm": "SparseCsrcrisol",
-    "sparse.sampled_addmm": "SparseCsrcrisol",
+    "sparse.mm": "needs a sparse tensor",
+    "sparse.sampled_addmm": "needs a sparse tensor",
     "tensor_split": "to be on cpu",
-    "to_sparse": "Sparsecrisol",
+    "to_sparse": "needs a sparse tensor",
 }
 
 

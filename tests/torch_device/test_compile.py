@@ -150,3 +150,183 @@ def test_wrong_chains_are_refused():
         chain([("exp", [(1,)])], [1], 1)
     with pytest.raises(ValueError, match="a chain of 2 tensors got 1"):
         chain([("add", [(0,), (1,)])], [2], 2)([torch.ones(2, device=DEVICE)])
+
+
+def test_a_chain_is_the_last_step_of_a_product():
+    def function(x, weight, bias, residual):
+        a = torch.relu(torch.addmm(bias, x, weight.t()))
+        b = torch.sigmoid(torch.mm(x, weight.t()) * 2 + residual)
+        c = torch.bmm(x[None], weight.t()[None])
+        return a, b, c.tanh(), c[0].t()
+
+    def graphs_of(tensors):
+        graph = torch.fx.experimental.proxy_tensor.make_fx(function)(*tensors)
+        return compiler.fuse_chains(graph), graph
+
+    tensors = [torch.randn(6, 5), torch.randn(4, 5), torch.randn(4), torch.randn(6, 4)]
+    on_device = [x.to(DEVICE) for x in tensors]
+    count, graph = graphs_of(on_device)
+    left = [node.target.__name__ for node in graph.graph.nodes if node.op == "call_function"]
+    assert count == 2
+    assert "addmm.default" not in left and "mm.default" not in left
+    assert "bmm.default" in left  # Others read its result.
+    with native():
+        assert_same(graph(*on_device), function(*tensors))
+
+
+def test_a_chain_is_the_last_step_of_a_convolution():
+    def function(x, weight, bias, residual):
+        a = torch.ops.aten.convolution(x, weight, bias, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+        b = torch.ops.aten.convolution(x, weight, None, [1], [1], [1], False, [0], 1)
+        return torch.relu(a + residual), torch.nn.functional.silu(b)
+
+    tensors = [torch.randn(2, 3, 8, 9), torch.randn(4, 3, 3, 3), torch.randn(4), torch.randn(2, 4, 8, 9)]
+    on_device = [x.to(DEVICE) for x in tensors]
+    graph = torch.fx.experimental.proxy_tensor.make_fx(function)(*on_device)
+    assert compiler.fuse_chains(graph) == 2
+    assert not graph.graph.find_nodes(op="call_function", target=torch.ops.aten.convolution.default)
+    with native():
+        assert_same(graph(*on_device), function(*tensors))
+
+
+def test_a_product_stays_where_its_operand_is_written_before_the_chain():
+    def function(x, weight):
+        y = x @ weight
+        x.add_(1)
+        return torch.relu(y) * 2, x
+
+    tensors = [torch.randn(3, 3), torch.randn(3, 3)]
+    on_device = [x.to(DEVICE) for x in tensors]
+    graph = torch.fx.experimental.proxy_tensor.make_fx(function)(*(x.clone() for x in on_device))
+    compiler.fuse_chains(graph)
+    assert_same(graph(*on_device), function(*tensors))
+
+
+@pytest.fixture
+def graphs(monkeypatch):
+    """The graphs that are compiled during a test."""
+    made = []
+
+    class Noted(compiler.Graph):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            made.append(self)
+
+    monkeypatch.setattr(compiler, "Graph", Noted)
+    return made
+
+
+def test_a_step_is_captured_and_queued_again(graphs):
+    torch.manual_seed(0)
+    model = net()
+    twin = copy.deepcopy(model).to(DEVICE)
+    step = torch.compile(twin, backend="crisol")
+    losses = {}
+    kept = []
+    for device, function, owner in (("cpu", model, model), (DEVICE, step, twin)):
+        optimizer = torch.optim.SGD(owner.parameters(), lr=0.05, momentum=0.9)
+        generator = torch.Generator().manual_seed(1)
+        losses[device] = []
+        for _ in range(6):
+            x = torch.randn(8, 1, 8, 8, generator=generator).to(device)
+            labels = torch.randint(10, (8,), generator=generator).to(device)
+            optimizer.zero_grad(set_to_none=True)
+            y = function(x)
+            kept.append((y, y.detach().clone()))
+            loss = nn.functional.cross_entropy(y, labels)
+            loss.backward()
+            optimizer.step()
+            losses[device].append(loss.item())
+    assert losses[DEVICE] == pytest.approx(losses["cpu"], rel=1e-4)
+    for name, state in twin.state_dict().items():
+        if "running" in name or "tracked" in name:
+            assert_same(state, model.state_dict()[name])
+    for y, then in kept:  # No later call changed a result.
+        assert torch.equal(y.detach(), then)
+    assert [graph.why_not for graph in graphs] == ["", ""]
+    assert [graph.captures() for graph in graphs] == [1, 1]
+
+
+def test_dropout_in_a_captured_graph_draws_new_numbers(graphs):
+    function = torch.compile(lambda x: nn.functional.dropout(x, 0.5) * 2, backend="crisol")
+    x = torch.ones(1000, device=DEVICE)
+    torch.manual_seed(3)
+    first = [function(x) for _ in range(5)]
+    assert graphs[0].captures() == 1
+    for a, b in zip(first, first[1:], strict=False):
+        assert not torch.equal(a, b)
+    torch.manual_seed(3)
+    assert torch.equal(function(x), first[0])
+
+
+def test_a_graph_that_needs_the_cpu_runs_op_by_op(graphs):
+    def function(x):
+        return torch.linalg.inv(x) * 2 + 1
+
+    compiled = torch.compile(function, backend="crisol")
+    x = torch.eye(3) + 0.1
+    for _ in range(3):
+        assert_same(compiled(x.to(DEVICE)), function(x))
+    assert "linalg_inv_ex" in graphs[0].why_not
+
+
+def test_inference_after_the_weights_changed(graphs):
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(40, 64), nn.ReLU(), nn.Linear(64, 10)).to(DEVICE)
+    compiled = torch.compile(model, backend="crisol")
+    for i in range(12):
+        x = torch.randn(16, 40)
+        with torch.no_grad():
+            assert_same(compiled(x.to(DEVICE)), copy.deepcopy(model).cpu()(x))
+            if i % 3 == 0:
+                model[0].weight.mul_(0.5)
+            if i == 7:
+                model[2].weight.data = torch.randn(10, 64, device=DEVICE)
+    assert graphs[0].captures() >= 1
+
+
+def test_inputs_that_are_parts_of_other_tensors(graphs):
+    compiled = torch.compile(lambda x, y: ((x * 2 + y).exp(), x.sum(0)), backend="crisol", dynamic=False)
+    rows = torch.randn(20, 6)
+    there = rows.to(DEVICE)
+    for i in range(6):
+        x, y = rows[i : i + 4, 1:5], rows[i]
+        assert_same(compiled(there[i : i + 4, 1:5], there[i, :4]), ((x * 2 + y[:4]).exp(), x.sum(0)))
+    assert graphs[0].captures() == 1
+
+
+def test_long_chains_with_many_tensors_and_numbers():
+    def function(*tensors):
+        x = tensors[0]
+        for i, y in enumerate(tensors[1:]):
+            x = torch.tanh(x * (1 + 0.1 * i) + y) - 0.01 * i
+        return x, x * 2, x - 1, x + tensors[3]
+
+    tensors = [torch.randn(3, 4) for _ in range(14)]
+    on_device = [x.to(DEVICE) for x in tensors]
+    count, graph = chains_of(function, *on_device)
+    assert count > 1
+    assert_same(graph(*on_device), function(*tensors))
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_a_residual_block_of_sequences(dynamic):
+    """Views lie between the products and the elementwise ops."""
+    torch.manual_seed(0)
+    down, up = nn.Linear(6, 12), nn.Linear(12, 6)
+    twins = [copy.deepcopy(x).to(DEVICE) for x in (down, up)]
+
+    def block(down, up, x, scale):
+        return (x + up(torch.nn.functional.gelu(down(x)))) * scale
+
+    compiled = torch.compile(block, backend="crisol", dynamic=dynamic)
+    for count in (2, 2, 2, 3):
+        x, scale = torch.randn(count, 5, 6), torch.randn(6)
+        there = x.to(DEVICE).requires_grad_()
+        x.requires_grad_()
+        with native():
+            y = compiled(*twins, there, scale.to(DEVICE))
+            y.sin().sum().backward()
+        expected = block(down, up, x, scale)
+        expected.sin().sum().backward()
+        assert_same([y, there.grad, twins[0].weight.grad], [expected, x.grad, down.weight.grad])

@@ -193,3 +193,16 @@ def test_tests_of_pytorch_find_the_device():
 
     bases = get_desired_device_type_test_bases(only_for=["crisol"])
     assert len(bases) == 1
+
+
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        (lambda x: x.to_sparse(), "sparse"),
+        (lambda x: torch.sparse.mm(torch.eye(3).to_sparse().to(DEVICE), x), "sparse"),
+        (lambda x: torch.quantize_per_tensor(x, 0.1, 0, torch.qint8), "quantized"),
+    ],
+)
+def test_kinds_of_tensors_that_the_device_does_not_have(make, what):
+    with pytest.raises(NotImplementedError, match=f"crisol: aten::.* needs a {what} tensor, and there are none"):
+        make(torch.eye(3, device=DEVICE))

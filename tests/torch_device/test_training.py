@@ -125,6 +125,24 @@ def test_a_fused_step_of_types_that_the_device_does_not_take_changes_each_parame
     torch.testing.assert_close(step_of(kind, DEVICE, dtype), step_of(kind, "cpu", dtype))
 
 
+def test_adam_with_numbers_of_steps_of_several_types_changes_each_parameter_once():
+    results = []
+    for device in ("cpu", DEVICE):
+        lists = [[torch.full((3,), value, device=device) for _ in range(2)] for value in (1.0, 0.5, 0.0, 0.0)]
+        steps = [torch.ones((), device=device), torch.ones((), device=device, dtype=torch.float64)]
+        settings = {"lr": 0.1, "beta1": 0.9, "beta2": 0.99, "weight_decay": 0.0, "eps": 1e-8}
+        if device == "cpu":  # It takes one type.
+            steps = [step.float() for step in steps]
+        try:
+            torch._fused_adam_(*lists, [], steps, **settings, amsgrad=False, maximize=False)
+        except RuntimeError:
+            assert all(torch.equal(x.cpu(), torch.ones(3)) for x in lists[0])
+        else:
+            results.append([x.cpu() for x in lists[0]])
+    if len(results) == 2:
+        torch.testing.assert_close(results[1], results[0])
+
+
 class UNet(nn.Module):
     """What nets of diffusion have: group norms, attention, and a way down and up again."""
 

@@ -91,6 +91,8 @@ class Capturer {
   std::optional<std::size_t> add_parameter(const Block& block);
   /// Sets the memory of a parameter for later replays. The commands do not keep it.
   void set_parameter(std::size_t number, const Block& block);
+  /// The memory of a parameter's block is no longer kept. Each replay must set the parameter before.
+  void let_go(const Block& block);
 
   /// Queues the commands once more.
   void replay();

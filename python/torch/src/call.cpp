@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "crisol/captured_function.h"
 #include "memory.h"
 
 namespace crisol_torch {
@@ -85,6 +86,7 @@ bool is_first(const std::string& name, const char* reason) {
 
 void note_fallback(const c10::OperatorHandle& op, const char* reason) {
   const std::string name = c10::toString(op.schema().operator_name());
+  TORCH_CHECK(!crisol::detail::is_capturing(), "crisol: a graph with ", name, " is not captured: ", reason);
   const bool first = is_first(name, reason);
   TORCH_CHECK_NOT_IMPLEMENTED(mode != Fallback::error, "crisol: ", name, " does not run on the device: ", reason,
                               ". CRISOL_TORCH_FALLBACK=error forbids that it runs on the CPU");
@@ -114,6 +116,18 @@ void fall_back(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   check_devices(op, *stack);
   note_fallback(op, "it has no kernel on the device");
   at::native::cpu_fallback(op, stack);
+}
+
+// Layouts that the device does not have.
+void refuse_sparse(const c10::OperatorHandle& op, torch::jit::Stack*) {
+  TORCH_CHECK_NOT_IMPLEMENTED(false, "crisol: ", op.schema().operator_name(),
+                              " needs a sparse tensor, and there are none on the device. Use dense tensors, or sparse "
+                              "ones on the CPU");
+}
+void refuse_quantized(const c10::OperatorHandle& op, torch::jit::Stack*) {
+  TORCH_CHECK_NOT_IMPLEMENTED(false, "crisol: ", op.schema().operator_name(),
+                              " needs a quantized tensor, and there are none on the device. Use tensors of int8 with "
+                              "scales of their own, or quantized tensors on the CPU");
 }
 
 // Whether an earlier op found a wrong index, which a read of this op reports.
@@ -193,6 +207,14 @@ void register_rows() {
   }
   static torch::Library others(torch::Library::IMPL, "_", c10::DispatchKey::PrivateUse1, __FILE__, __LINE__);
   others.fallback(torch::CppFunction::makeFromBoxedFunction<&fall_back>());
+  static std::vector<std::unique_ptr<torch::Library>>& refusals = *new std::vector<std::unique_ptr<torch::Library>>;
+  const auto refuse = [](c10::DispatchKey key, torch::CppFunction function) {
+    refusals.push_back(std::make_unique<torch::Library>(torch::Library::IMPL, "_", key, __FILE__, __LINE__));
+    refusals.back()->fallback(std::move(function));
+  };
+  refuse(c10::DispatchKey::SparsePrivateUse1, torch::CppFunction::makeFromBoxedFunction<&refuse_sparse>());
+  refuse(c10::DispatchKey::SparseCsrPrivateUse1, torch::CppFunction::makeFromBoxedFunction<&refuse_sparse>());
+  refuse(c10::DispatchKey::QuantizedPrivateUse1, torch::CppFunction::makeFromBoxedFunction<&refuse_quantized>());
 }
 
 }  // namespace crisol_torch

@@ -1,4 +1,5 @@
 // The extension torch_crisol._device: what the module torch_crisol needs beside PyTorch's own functions.
+#include <pybind11/functional.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 #include <torch/csrc/Generator.h>
@@ -41,8 +42,10 @@ py::dict memory_stats(int device) {
   return facts;
 }
 
+using Steps = std::vector<std::pair<std::string, std::vector<py::object>>>;
+
 // A step of a chain is (function, operands). An operand is a number, or a tuple of the index of a value.
-std::vector<ChainStep> steps_of(const std::vector<std::pair<std::string, std::vector<py::object>>>& given) {
+std::vector<ChainStep> steps_of(const Steps& given) {
   std::vector<ChainStep> steps;
   for (const auto& [function, operands] : given) {
     ChainStep step{function, {}};
@@ -55,6 +58,12 @@ std::vector<ChainStep> steps_of(const std::vector<std::pair<std::string, std::ve
     steps.push_back(std::move(step));
   }
   return steps;
+}
+
+Ending::Op op_of(const std::string& name) {
+  TORCH_CHECK_VALUE(name == "product" || name == "linear" || name == "convolution", "crisol: no op \"", name,
+                    "\" takes a chain as its last step");
+  return name == "product" ? Ending::Op::product : name == "linear" ? Ending::Op::linear : Ending::Op::convolution;
 }
 
 // The package crisol gives and takes tensors by capsules with this name.
@@ -106,12 +115,31 @@ PYBIND11_MODULE(_device, m) {
     return notes;
   });
   py::class_<Chain>(m, "Chain")
-      .def(py::init([](const std::vector<std::pair<std::string, std::vector<py::object>>>& steps,
-                       std::vector<std::int64_t> results,
-                       std::size_t inputs) { return Chain(steps_of(steps), std::move(results), inputs); }),
+      .def(py::init([](const Steps& steps, std::vector<std::int64_t> results, std::size_t inputs) {
+             return Chain(steps_of(steps), std::move(results), inputs);
+           }),
            py::arg("steps"), py::arg("results"), py::arg("inputs"))
       .def("__call__", &Chain::operator(), py::call_guard<py::gil_scoped_release>());
   m.def("chain_functions", &chain_functions);
+  py::class_<Ending::Window>(m, "Window")
+      .def(py::init<std::vector<std::int64_t>, std::vector<std::int64_t>, std::vector<std::int64_t>, std::int64_t>());
+  py::class_<Ending>(m, "Ending")
+      .def(py::init([](const std::string& op, std::size_t operands, const Steps& steps, std::size_t inputs,
+                       Ending::Window window) {
+             return Ending(op_of(op), operands, steps_of(steps), inputs, std::move(window));
+           }),
+           py::arg("op"), py::arg("operands"), py::arg("steps"), py::arg("inputs"),
+           py::arg("window") = Ending::Window())
+      .def("__call__", &Ending::operator(), py::call_guard<py::gil_scoped_release>());
+  py::class_<CapturedGraph>(m, "CapturedGraph")
+      .def("__call__", &CapturedGraph::operator(), py::call_guard<py::gil_scoped_release>())
+      .def("__len__", &CapturedGraph::size);
+  m.def("capture", [](const CapturedGraph::Function& function, const std::vector<at::Tensor>& inputs,
+                      const std::vector<std::size_t>& constants) {
+    std::vector<at::Tensor> results;
+    CapturedGraph graph(function, inputs, constants, results);
+    return std::make_pair(std::move(graph), std::move(results));
+  });
   m.def("set_fallback", [](const std::string& name) {
     TORCH_CHECK_VALUE(name == "error" || name == "warn" || name == "silent",
                       "crisol: the fallback is \"error\", \"warn\" or \"silent\", not \"", name, "\"");

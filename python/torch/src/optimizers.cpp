@@ -33,6 +33,7 @@ void check_step(const std::vector<Tensor>& parameters, const std::vector<Tensor>
     const Tensor& x = parameters[i];
     const bool is_double = x.dtype() == DType::f64;
     need(is_double || x.dtype() == DType::f32, "a parameter that is neither float32 nor float64");
+    need(x.dtype() == parameters[0].dtype(), "parameters of several types");
     need(is_floating(gradients[i].dtype()) && (gradients[i].dtype() == DType::f64) == is_double &&
              gradients[i].shape() == x.shape(),
          "a gradient that does not fit its parameter");
@@ -41,6 +42,13 @@ void check_step(const std::vector<Tensor>& parameters, const std::vector<Tensor>
                               (*state)[i].shape() == x.shape()),
            "a state that does not fit its parameter");
   }
+}
+
+// Refuses numbers of steps that Adam's kernel does not read.
+void check_counts(const std::vector<Tensor>& steps, const std::vector<Tensor>& parameters) {
+  need(steps.size() == parameters.size(), "a number of steps for each parameter");
+  for (const Tensor& step : steps)
+    need(step.numel() == 1 && step.dtype() == parameters[0].dtype(), "a number of steps of another type");
 }
 
 double rate(const c10::IValue& lr) { return lr.isTensor() ? lr.toTensor().item<double>() : lr.toDouble(); }
@@ -61,7 +69,7 @@ Results adam(const Call& c, bool decoupled) {
                             largest = flat(c, 4), steps = flat(c, 5);
   const ops::AdamRule rule{c.number(8), c.number(10), c.number(9), decoupled, c.flag(12)};
   check_step(parameters, gradients, {&means, &squares, &largest});
-  need(steps.size() == parameters.size(), "a number of steps for each parameter");
+  check_counts(steps, parameters);
   if (parameters.empty()) return {};
   const Tensor hyper = make_hyper(parameters[0], rate(c.value(6)), c.number(7), c.tensor(14));
   for (std::size_t i = 0; i < parameters.size(); ++i)
