@@ -330,3 +330,30 @@ def test_a_residual_block_of_sequences(dynamic):
         expected = block(down, up, x, scale)
         expected.sin().sum().backward()
         assert_same([y, there.grad, twins[0].weight.grad], [expected, x.grad, down.weight.grad])
+
+
+@pytest.mark.parametrize("split", ["unbind", "chunk", "negative", "overlap", "half"])
+def test_gradients_of_parts_are_joined(split, graphs):
+    def function(x):
+        if split == "unbind":
+            a, b, c = x.unbind(1)
+        elif split == "chunk":
+            a, b, c = x.chunk(3, 1)
+        elif split == "negative":
+            a, b, c = x[:, -1], x[:, 0], x[:, -2]
+        elif split == "overlap":
+            a, b, c = x[:, :2], x[:, 1:3], x[:, :2]
+        else:
+            a, b, c = x[:, 0], x[:, 0], x[:, 1]
+        return (a * b).sin() + c
+
+    x = torch.randn(4, 3, 5)
+    there = x.to(DEVICE).requires_grad_()
+    x.requires_grad_()
+    with native():
+        torch.compile(function, backend="crisol", dynamic=False)(there).exp().sum().backward()
+    function(x).exp().sum().backward()
+    assert_same(there.grad, x.grad)
+    names = [node.target.__name__ for node in graphs[1].module.graph.nodes if node.op == "call_function"]
+    is_joined = not any("select_backward" in name or "slice_backward" in name for name in names)
+    assert is_joined == (split in ("unbind", "chunk", "negative"))

@@ -16,6 +16,68 @@ from . import _device as _c, _interface as _interface
 from ._chains import fuse_chains
 
 
+def join_parts(module: fx.GraphModule) -> int:
+    """Replaces sums of gradients of parts that together are all of a tensor by stack or cat. Returns how many."""
+    graph = module.graph
+    count = 0
+    for node in reversed(graph.find_nodes(op="call_function", target=torch.ops.aten.add.Tensor)):
+        is_part_of_sum = len(node.users) == 1 and _is_sum(next(iter(node.users)))
+        joined = None if is_part_of_sum or not _is_sum(node) else _joined(_terms(node))
+        if joined is None:
+            continue
+        target, parts, axis = joined
+        with graph.inserting_before(node):
+            call = graph.call_function(target, (parts, axis))
+        call.meta = dict(node.meta)
+        node.replace_all_uses_with(call)
+        count += 1
+    graph.eliminate_dead_code()
+    graph.lint()
+    module.recompile()
+    return count
+
+
+def _is_sum(node: fx.Node) -> bool:
+    """Whether a node adds two tensors of one shape and type."""
+    if node.target is not torch.ops.aten.add.Tensor or node.kwargs or not all(isinstance(x, fx.Node) for x in node.args):
+        return False
+    values = [x.meta["val"] for x in (node, *node.args)]
+    return all(x.shape == values[0].shape and x.dtype == values[0].dtype for x in values)
+
+
+def _terms(node: fx.Node) -> list[fx.Node]:
+    """The terms of a sum, which nothing else reads."""
+    return [term for x in node.args for term in (_terms(x) if _is_sum(x) and len(x.users) == 1 else [x])]
+
+
+def _joined(terms: list[fx.Node]) -> tuple[Any, list[fx.Node], int] | None:
+    """The op, the operands and the axis that give the sum of these terms. Nothing if they are other terms."""
+    aten = torch.ops.aten
+    first = terms[0]
+    target = first.target
+    if target not in (aten.select_backward.default, aten.slice_backward.default):
+        return None
+    sizes, axis = first.args[1:3]
+    if any(x.target is not target or x.args[1:3] != (sizes, axis) or len(x.users) != 1 for x in terms):
+        return None
+    size = sizes[axis]
+    numbers = [number for x in terms for number in x.args[3:]]
+    if not all(isinstance(number, int) for number in [size, *numbers]):
+        return None
+    if target is aten.select_backward.default:
+        by_place = sorted(terms, key=lambda x: x.args[3] % size)
+        places = [x.args[3] % size for x in by_place]
+        return (aten.stack.default, [x.args[0] for x in by_place], axis) if places == [*range(size)] else None
+    begin = 0
+    for x in sorted(terms, key=lambda x: x.args[3]):
+        start, end, step = x.args[3:]
+        if start != begin or step != 1:
+            return None
+        begin = min(end, size)
+    parts = [x.args[0] for x in sorted(terms, key=lambda x: x.args[3])]
+    return (aten.cat.default, parts, axis) if begin == size else None
+
+
 def update_in_place(module: fx.GraphModule, saved_from: int) -> int:
     """Lets batch norms write their running statistics themselves, and counts count in place. Returns how many do. The
     graph's results from `saved_from` on are what it saves for the backward graph."""
@@ -156,6 +218,7 @@ def compiled(module: fx.GraphModule, trains: bool) -> Callable[[list[Any]], list
     facts = context.fw_metadata if context is not None and trains else None
     results = len(module.graph.output_node().args[0])
     update_in_place(module, results if facts is None else facts.num_forward)
+    join_parts(module)
     fuse_chains(module)
     graph = Graph(module, trains)
 
