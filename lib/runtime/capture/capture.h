@@ -36,7 +36,6 @@ bool uses(const Capturer& capturer, const Block& block);
 std::optional<std::size_t> add_parameter(Capturer& capturer, const Block& block);
 void set_parameter(Capturer& capturer, std::size_t number, const Block& block);
 void let_go(Capturer& capturer, const Block& block);
-bool uses(const Capturer& capturer, const Block& block);
 std::size_t commands_of(const Capturer& capturer) noexcept;
 /// Queues the commands again.
 void replay(Capturer& capturer);

@@ -17,7 +17,6 @@ void set_parameter(Capturer& capturer, std::size_t number, const Block& block) {
   capturer.set_parameter(number, block);
 }
 void let_go(Capturer& capturer, const Block& block) { capturer.let_go(block); }
-bool uses(const Capturer& capturer, const Block& block) { return capturer.uses(block); }
 
 bool Capturer::made(const Block& block) const noexcept {
   return block.pooled() && static_cast<const PooledBlock&>(block).made_for_ == number_;
