@@ -41,8 +41,10 @@ void copy_elements(const Tensor& to, const Tensor& from) {
   if (to.numel() > 0) ops::copy_into(without_repeats(to), without_repeats(from));
 }
 
+}  // namespace
+
 /// The captured work, how each call gets the memory of its inputs, and where its results are.
-struct Work {
+struct FunctionWork {
   struct Input {
     DType dtype;
     Shape shape, strides;
@@ -84,7 +86,7 @@ struct Work {
 };
 
 /// The tensors that the captured commands work with.
-std::vector<Tensor> Work::own_inputs(const std::vector<Tensor>& given) {
+std::vector<Tensor> FunctionWork::own_inputs(const std::vector<Tensor>& given) {
   std::vector<Tensor> own;
   for (const Tensor& x : given) {
     Input input{x.dtype(), x.shape(), x.strides(), {}, false, {}, {}};
@@ -101,8 +103,8 @@ std::vector<Tensor> Work::own_inputs(const std::vector<Tensor>& given) {
   return own;
 }
 
-std::vector<Tensor> Work::capture(const CapturedFunction::Function& function, const std::vector<Tensor>& own,
-                                  const std::vector<std::size_t>& constants) {
+std::vector<Tensor> FunctionWork::capture(const CapturedFunction::Function& function, const std::vector<Tensor>& own,
+                                          const std::vector<std::size_t>& constants) {
   std::vector<Tensor> results;
   const auto captured = [&] {
     const graph::Making making;
@@ -123,7 +125,7 @@ std::vector<Tensor> Work::capture(const CapturedFunction::Function& function, co
   return results;
 }
 
-void Work::note_inputs(const std::vector<Tensor>& own, const std::vector<std::uint64_t>& versions) {
+void FunctionWork::note_inputs(const std::vector<Tensor>& own, const std::vector<std::uint64_t>& versions) {
   for (std::size_t i = 0; i < own.size(); ++i) {
     const Storage& storage = storage_of(own[i]);
     Input& input = inputs[i];
@@ -139,7 +141,7 @@ void Work::note_inputs(const std::vector<Tensor>& own, const std::vector<std::ui
   }
 }
 
-void Work::note_outputs(const std::vector<Tensor>& own, const std::vector<Tensor>& results) {
+void FunctionWork::note_outputs(const std::vector<Tensor>& own, const std::vector<Tensor>& results) {
   std::vector<const Storage*> storages;
   for (const Tensor& y : results) {
     const Storage& storage = storage_of(y);
@@ -171,14 +173,14 @@ void Work::note_outputs(const std::vector<Tensor>& own, const std::vector<Tensor
 }
 
 /// Leaves the memory of the first call to the caller.
-void Work::let_go(const std::vector<Tensor>& own, const std::vector<Tensor>& results) {
+void FunctionWork::let_go(const std::vector<Tensor>& own, const std::vector<Tensor>& results) {
   for (std::size_t i = 0; i < own.size(); ++i)
     if (inputs[i].parameter) runtime::let_go(*work->capturer, *storage_of(own[i]).block);
   for (std::size_t i = 0; i < results.size(); ++i)
     if (outputs[i].memory) runtime::let_go(*work->capturer, *storage_of(results[i]).block);
 }
 
-bool Work::fits(const std::vector<Tensor>& given) const {
+bool FunctionWork::fits(const std::vector<Tensor>& given) const {
   if (given.size() != inputs.size()) return false;
   for (std::size_t i = 0; i < given.size(); ++i) {
     const Tensor& x = given[i];
@@ -193,7 +195,7 @@ bool Work::fits(const std::vector<Tensor>& given) const {
 
 /// A result that is a view of an input. The elements of an input that is copied are not the caller's, so they are
 /// copied again, unless the result is the input.
-Tensor Work::part_of_input(const Output& output, const std::vector<Tensor>& given) const {
+Tensor FunctionWork::part_of_input(const Output& output, const std::vector<Tensor>& given) const {
   const Input& input = inputs[*output.input];
   const Tensor& x = given[*output.input];
   if (!input.copy.defined()) return ops::reinterpret(x, output.dtype, output.shape, output.strides, output.offset);
@@ -206,7 +208,7 @@ Tensor Work::part_of_input(const Output& output, const std::vector<Tensor>& give
   return result;
 }
 
-std::vector<Tensor> Work::call(const std::vector<Tensor>& given) {
+std::vector<Tensor> FunctionWork::call(const std::vector<Tensor>& given) {
   for (std::size_t i = 0; i < given.size(); ++i) {
     const Input& input = inputs[i];
     if (input.copy.defined()) copy_elements(input.copy, given[i]);
@@ -234,11 +236,9 @@ std::vector<Tensor> Work::call(const std::vector<Tensor>& given) {
   return results;
 }
 
-}  // namespace
-
 bool is_capturing() noexcept { return runtime::current_capturer() != nullptr; }
 
-struct CapturedFunction::State : Work {};
+struct CapturedFunction::State : FunctionWork {};
 
 CapturedFunction::CapturedFunction(const Function& function, const std::vector<Tensor>& inputs,
                                    const std::vector<std::size_t>& constants, std::vector<Tensor>& results)

@@ -1,6 +1,8 @@
 #include "runtime/clblast.h"
 
 #ifdef CRISOL_CLBLAST
+#include "runtime/cl.h"  // Chooses the version of OpenCL before CLBlast's header does.
+
 #include <clblast_c.h>
 #endif
 

@@ -75,11 +75,11 @@ struct Aside {
 class TunedProblem final : public FirstUse {
  public:
   TunedProblem(const AnyTable& table, std::span<const std::byte> problem, runtime::DeviceState& device)
-      : table_(table),
-        problem_(problem.begin(), problem.end()),
-        device_(device),
-        entry_{tuning_device(runtime::info_of(device)), table.key(problem.data()).text(table.op),
-               table.key(problem.data()).hash(table.op)} {}
+      : table_(table), problem_(problem.begin(), problem.end()), device_(device) {
+    entry_.device = tuning_device(runtime::info_of(device));
+    entry_.problem = table.key(problem.data()).text(table.op);
+    entry_.key = table.key(problem.data()).hash(table.op);
+  }
 
   void proceed(std::span<const OperandView> operands, std::span<const runtime::KernelArg> scalars) override {
     if (is_settled_.load(std::memory_order_relaxed) || is_trying()) return;

@@ -40,7 +40,7 @@ ProductContext product_context();
 struct GemmProblem {
   std::int64_t m, n, k;
   std::int64_t batch = 1;
-  MatrixLayout a, b, c;
+  MatrixLayout a{}, b{}, c{};
   std::int64_t flags = 0;     ///< GemmFlag.
   EpilogueLayout epilogue{};  ///< f without with_relu. It needs contiguous rows of C.
   /// b_is_weight: whether B is a weight. A packed copy of a weight saves time if the weight is used again without a
