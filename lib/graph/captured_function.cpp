@@ -247,8 +247,9 @@ CapturedFunction::CapturedFunction(const Function& function, const std::vector<T
   State& state = *state_;
   state.device = inputs[0].device();
   const std::vector<Tensor> own = state.own_inputs(inputs);
-  std::vector<std::uint64_t> versions;
-  for (const Tensor& x : own) versions.push_back(storage_of(x).version.load());
+  std::vector<std::uint64_t> versions(own.size());
+  std::transform(own.begin(), own.end(), versions.begin(),
+                 [](const Tensor& x) { return storage_of(x).version.load(); });
   results = state.capture(function, own, constants);
   state.note_inputs(own, versions);
   state.note_outputs(own, results);

@@ -89,6 +89,7 @@ class Joiner {
   int side_by_side(const std::vector<Product>& group, int Product::*constant, const std::string& name) {
     const int axis = graph_.nodes[group[0].place].op == Op::linear ? 0 : -1;
     std::vector<Tensor> parts;
+    parts.reserve(group.size());
     for (const Product& product : group) parts.push_back(uses_.constant(product.*constant)->tensor(device_));
     for (const Product& product : group) give_back_constant(graph_, uses_, product.*constant);
     return add_constant(graph_, name, cat(parts, axis));
