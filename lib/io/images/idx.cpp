@@ -128,7 +128,7 @@ std::string find_mnist(const std::string& folder, const std::string& stem, const
       const std::filesystem::path path = system::path_of(folder) / name;
       std::error_code error;
       if (std::filesystem::exists(path, error)) return system::text_of(path);
-      tried += (tried.empty() ? "" : ", ") + name;
+      tried.append(tried.empty() ? "" : ", ").append(name);
     }
   fail(ErrorCode::io, "load_mnist", "none of ", tried, " in folder ", folder);
 }

@@ -5,6 +5,7 @@
 #include "base/byte_dtype.h"
 #include "base/ceil_div.h"
 #include "conv/parameters.h"
+#include "dispatch/device_defines.h"
 #include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
