@@ -45,6 +45,5 @@ TEST_CASE("an include under a condition that does not hold hides no later includ
   CHECK(files_in("  # if 0\n" + include + end + condition + include + end) == 2);
   // The macro keeps the second text from the compiler where the condition holds.
   const std::string twice = runtime::expanded_source(condition + include + end + include, {});
-  CHECK(twice.find("#ifndef CRISOL_INCLUDED_common_inline_h\n") !=
-        twice.rfind("#ifndef CRISOL_INCLUDED_common_inline_h\n"));
+  CHECK(twice.find("#ifndef INCLUDED_common_inline_h\n") != twice.rfind("#ifndef INCLUDED_common_inline_h\n"));
 }

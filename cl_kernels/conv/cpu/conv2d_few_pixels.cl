@@ -78,11 +78,12 @@ CPU_KERNEL void conv2d_few_pixels(__global const SOURCE* restrict x, const ulong
   const long units = (sizes.outputs + VW - 1) / VW;
   const Finish finish = FINISH_OF(0);
   const long end = units * (item + 1) / items;
+  const int most = rows == 1 ? NV : SKINNY_VECTORS;
   int vectors;
   NO_UNROLL
   for (long unit = units * item / items; unit < end; unit += vectors) {
     __global const float* panel = packed + unit / NV * k * NR + unit % NV * VW;
-    vectors = unit % NV == 0 && unit + NV <= end && (SKINNY_VECTORS == NV || rows == 1) ? NV : 1;
+    vectors = unit % NV == 0 && unit + NV <= end ? most : 1;
     NO_UNROLL
     for (int first = 0; first < rows; first += ROWS) {
       __global const float* from[ROWS];

@@ -54,7 +54,7 @@ class Expander {
     const bool under_condition = included_.size() > 1;
     if (!under_condition && !guarded_.contains(name)) return add_text(read_source(name));
     guarded_.insert(name);
-    std::string macro = "CRISOL_INCLUDED_" + name;
+    std::string macro = "INCLUDED_" + name;
     std::replace_if(
         macro.begin(), macro.end(), [](char c) { return c == '/' || c == '.'; }, '_');
     out_ += concat("#ifndef ", macro, "\n#define ", macro, '\n');
