@@ -97,7 +97,7 @@ def default_collate(batch: list[Any], *, device: Any = None) -> Any:
             return tensor_of(numpy.stack([numpy.asarray(value) for value in batch]), device)
         dtype = None
         if isinstance(first, float):
-            dtype = _crisol.promote_types(_crisol.float32, _crisol.get_default_dtype())
+            dtype = _crisol.promote_types(_crisol.float32, _crisol._default_dtype())
         return _crisol.asarray(list(batch), dtype=dtype, device=device)
     if isinstance(first, (str, bytes)):
         return list(batch)
