@@ -217,13 +217,8 @@ bool ProgramCache::build_with_short_declarations(Program& program, const KernelS
   cl_device_id device = device_.device()();
   const std::string options = program.options + " -D_OPENCL_H_";
   if (error == CL_SUCCESS) error = clBuildProgram(handle(), 1, &device, options.c_str(), nullptr, nullptr);
-  if (error == CL_SUCCESS) {
-    program.handle = std::move(handle);
-    return true;
-  }
-  log(Topic::build, program.name, " does not build with short declarations: ",
-      handle.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_.device()));
-  return false;
+  if (error == CL_SUCCESS) program.handle = std::move(handle);
+  return error == CL_SUCCESS;
 }
 
 void ProgramCache::build_from_source(Program& program, const KernelSpec& spec, const std::string& source) {
