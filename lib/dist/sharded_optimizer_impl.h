@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "crisol/dist.h"
+#include "crisol/dtype_table.h"
 #include "dist/averaging.h"
 #include "dist/part_average.h"
 #include "dist/session.h"
@@ -47,7 +48,7 @@ struct ShardedOptimizerImpl : std::enable_shared_from_this<ShardedOptimizerImpl>
   /// The type of the parameters, which they share.
   DType dtype() const { return parameters[0].second.dtype(); }
   /// The type in which gradients are summed.
-  DType sum_dtype() const { return dtype() == DType::f64 ? DType::f64 : DType::f32; }
+  DType sum_dtype() const { return value_type(dtype()); }
   void cut();
   void check_pieces() const;
   std::vector<bool> touched() const;

@@ -41,6 +41,16 @@ void backward(ShardedNet& net, bool whole) {
   mse_loss(net(x.narrow(0, begin, end - begin)), target.narrow(0, begin, end - begin)).backward();
 }
 
+/// A step of one net on all samples, and of the other one on this rank's samples.
+void step_both(ShardedNet& alone, optim::Optimizer& undivided, ShardedNet& together, dist::ShardedOptimizer& divided) {
+  undivided.zero_grad();
+  backward(alone, true);
+  undivided.step();
+  divided.zero_grad();
+  backward(together, false);
+  divided.step();
+}
+
 double own_weight() {
   return static_cast<double>(all_samples * (dist::rank() + 1) / dist::world() -
                              all_samples * dist::rank() / dist::world());
@@ -78,21 +88,13 @@ TEST_CASE("dist: a divided optimiser gives the weights and the state of an undiv
   dist::all_reduce(total);
   CHECK(total.item<double>() == static_cast<double>(alone.parameter_count()));
   CHECK(static_cast<double>(own) < 1.1 * static_cast<double>(alone.parameter_count()) / dist::world() + 64);
-  const auto step_both = [&] {
-    undivided->zero_grad();
-    backward(alone, true);
-    undivided->step();
-    divided.zero_grad();
-    backward(together, false);
-    divided.step();
-  };
-  for (int i = 0; i < 5; ++i) step_both();
+  for (int i = 0; i < 5; ++i) step_both(alone, *undivided, together, divided);
   CHECK(difference(alone.named_parameters(), together.named_parameters()) < 1e-5);
   CHECK(difference(undivided->state_dict(), divided.state_dict()) < 1e-5);
 
   // Both states fit both optimisers.
   const NamedTensors weights = copy_of(together.state_dict()), state = copy_of(divided.state_dict());
-  step_both();
+  step_both(alone, *undivided, together, divided);
   const NamedTensors expected = copy_of(together.state_dict());
   together.load_state_dict(weights);
   divided.load_state_dict(state);
@@ -122,14 +124,7 @@ TEST_CASE("dist: a divided optimiser takes parameters of all floating-point type
     const auto undivided = make(alone.parameters());
     dist::ShardedOptimizer divided(together.named_parameters(), make);
     divided.set_weight(own_weight());
-    for (int i = 0; i < 10; ++i) {
-      undivided->zero_grad();
-      backward(alone, true);
-      undivided->step();
-      divided.zero_grad();
-      backward(together, false);
-      divided.step();
-    }
+    for (int i = 0; i < 10; ++i) step_both(alone, *undivided, together, divided);
     const NamedTensors expected = undivided->state_dict(), state = divided.state_dict();
     const bool has_masters = dtype != DType::f64;
     // Ranks round the gradients of their samples, and Adam divides by the size of a gradient.

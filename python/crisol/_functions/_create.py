@@ -340,7 +340,7 @@ def as_tensor(data: Any, dtype: Dtype = None, device: Any = None) -> Tensor:
 def scalar_tensor(
     s: Any, *, dtype: Dtype = None, layout: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
-    """A tensor without axes; The default dtype is taken unless one is given."""
+    """A tensor without axes. The default dtype is taken unless one is given."""
     return finished(_c.asarray(s, dtype=dtype or _c._default_dtype(), device=device), requires_grad)
 
 

@@ -221,10 +221,11 @@ class EmbeddingBag(Module):
         self.__dict__.update(num_embeddings=num_embeddings, embedding_dim=embedding_dim, mode=mode, max_norm=max_norm)
         self.__dict__.update(padding_idx=padding_idx, include_last_offset=include_last_offset, norm_type=norm_type)
         self.scale_grad_by_freq = scale_grad_by_freq
-        drawn = _c.empty((num_embeddings, embedding_dim), dtype=dtype, device=device) if _weight is None else None
-        table = _weight if drawn is None else drawn.normal_()
-        if padding_idx is not None and _weight is None:
-            table[padding_idx] = 0
+        table = _weight
+        if table is None:
+            table = _c.empty((num_embeddings, embedding_dim), dtype=dtype, device=device).normal_()
+            if padding_idx is not None:
+                table[padding_idx] = 0
         self.weight = Parameter(table if dtype is None else table.to(dtype))
 
     def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:

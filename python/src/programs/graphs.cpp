@@ -3,6 +3,7 @@
 
 #include "arguments.h"
 #include "callback.h"
+#include "crisol/captured_function.h"
 #include "nn/module.h"
 #include "programs/topics.h"
 
@@ -10,18 +11,7 @@ namespace crisol::python {
 
 namespace {
 
-/// How many captures run on this thread.
-thread_local int captures = 0;
-
-struct CountCapture {
-  CountCapture() { ++captures; }
-  ~CountCapture() { --captures; }
-  CountCapture(const CountCapture&) = delete;
-  CountCapture& operator=(const CountCapture&) = delete;
-};
-
 CapturedGraph captured(nb::callable work, const std::optional<Device>& device) {
-  const CountCapture count;
   return unlocked([&] { return capture([&] { with_python([&] { work(); }); }, or_default(device)); });
 }
 
@@ -50,7 +40,7 @@ void bind_graphs(nb::module_& m) {
   m.def("capture", &captured, "work"_a, "device"_a = nb::none(),
         "Calls work() once and captures the commands that it queues on a device. replay() repeats them for a fraction "
         "of the host's time. Run the work once before, so that kernels are compiled.");
-  m.def("_is_capturing", [] { return captures > 0; });
+  m.def("_is_capturing", &detail::is_capturing);
 }
 
 }  // namespace crisol::python

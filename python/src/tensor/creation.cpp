@@ -92,9 +92,9 @@ Tensor eye_of(std::int64_t rows, std::optional<std::int64_t> columns, std::int64
 }  // namespace
 
 void bind_creation(nb::module_& m) {
-  define(m, "empty", &empty, "A tensor with undefined contents. of the default dtype unless a dtype is given.");
-  define(m, "zeros", &zeros, "A tensor of zeros. of the default dtype unless a dtype is given.");
-  define(m, "ones", &ones, "A tensor of ones. of the default dtype unless a dtype is given.");
+  define(m, "empty", &empty, "A tensor with undefined contents. The default dtype is taken unless one is given.");
+  define(m, "zeros", &zeros, "A tensor of zeros. The default dtype is taken unless one is given.");
+  define(m, "ones", &ones, "A tensor of ones. The default dtype is taken unless one is given.");
   define_like(m, "empty_like", &empty, "A tensor with undefined contents, with the shape, dtype and device of x.");
   define_like(m, "zeros_like", &zeros, "Zeros with the shape, dtype and device of x.");
   define_like(m, "ones_like", &ones, "Ones with the shape, dtype and device of x.");
