@@ -45,7 +45,7 @@ lt, le, gt, ge and the in-place forms.
 | condition | any dtype; what is not 0 (NaN is not) is true |
 
 f16 and bf16 are computed in float and rounded when they are stored. Integers are kept modulo their size (u8: 256). For integers,
-floor_divide, remainder and fmod by zeros of a tensor give 0, and by the number 0 they are refused. pow of integers gives 0
+floor_divide, remainder and fmod give 0 where a tensor has the divisor 0. They refuse the number 0. pow of integers gives 0
 for a negative exponent unless the base is 1 or -1.
 The power 0.5 is the square root, as in PyTorch, unless the exponent is a tensor: the root of -0 is -0.
 
