@@ -67,8 +67,8 @@ for name in "${selected[@]}"; do
   [[ " ${all_implementations[*]} " == *" $name "* ]] || die "unknown implementation $name; there are: ${all_implementations[*]}"
 done
 
-for part in run/turns run/implementations run/results run/table gpu/offline watch platforms/debian13 platforms/aarch64 \
-  platforms/windows platforms/pose dist/run onnx/rows python/rows torch_device/rows; do
+for part in run/turns run/implementations run/results run/table run/onnx gpu/offline watch platforms/debian13 \
+  platforms/aarch64 platforms/windows platforms/pose dist/run python/rows torch_device/rows; do
   source "$crisol_root/tests/$part.sh"
 done
 
