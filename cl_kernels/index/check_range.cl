@@ -5,14 +5,10 @@
 
 __kernel void check_range(__global const STORED* restrict x, const ulong x_offset, __global long* fault,
                           const ulong fault_offset, const long n, const REAL low, const REAL high, const int op) {
-  int within = 1;
+  REAL last = low;  // The last element that is outside, or a number that is not.
   for (long i = get_global_id(0); i < n; i += get_global_size(0)) {
     const REAL v = LOAD(STORED, x, x_offset + i);
-    within &= v >= low && v <= high;
+    last = v >= low && v <= high ? last : v;
   }
-  if (within) return;
-  for (long i = get_global_id(0); i < n; i += get_global_size(0)) {
-    const REAL v = LOAD(STORED, x, x_offset + i);
-    if (!(v >= low && v <= high)) note_wrong_index(fault + fault_offset, op, as_int((float)v), 0);
-  }
+  if (!(last >= low && last <= high)) note_wrong_index(fault + fault_offset, op, as_int((float)last), 0);
 }
