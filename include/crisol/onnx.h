@@ -4,6 +4,7 @@
 // the file, the place in it and the rule.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
@@ -178,6 +179,10 @@ class CRISOL_API Model : public nn::Module {
   /// The same, with outputs in the caller's memory. The call asks for it, and uses it where a program for these inputs
   /// was made before. Other outputs, and those whose memory does not begin at a multiple of 64 bytes, are new tensors.
   Outputs operator()(const NamedTensors& inputs, const OutputMemory& memory) const;
+  /// Compiles the kernels that a run without gradients needs for inputs of these shapes, so that the run finds them.
+  /// Computes only if there are kernels that have not run in this process, and returns how many there are. For a
+  /// model without a program for these inputs nothing is prepared. Throws like a run.
+  std::size_t prepare(const NamedTensors& inputs) const;
   /// Runs the model and measures each node. Without gradients these are the nodes that are left after the passes (see
   /// optimized()). Returns a row for each op, the longest total_ms first. Every node waits for the device, so the sum
   /// is longer than an ordinary run. Throws like a run.

@@ -55,7 +55,7 @@ std::optional<Graph> optimise(const Graph& graph, const Data& inputs, const std:
   return fixed;
 }
 
-Program::Program(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device)
+Program::Program(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device, Runs runs)
     : device_(device), states_(graph.states) {
   const NoGrad no_grad;
   for (const Tensor& weight : weights) weights_.push_back(weight_of(weight));
@@ -68,7 +68,7 @@ Program::Program(const Graph& graph, const Data& inputs, const std::vector<Tenso
   // The passes computed new weights. The pool still holds the memory of the old weights.
   release_unused_memory(device, programs);
   try {
-    capture_run(*fixed);
+    capture_run(*fixed, runs);
     release_unused_memory(device, programs);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::invalid_argument) throw;
@@ -81,7 +81,7 @@ Program::Program(const Graph& graph, const Data& inputs, const std::vector<Tenso
   }
 }
 
-void Program::capture_run(Graph& graph) {
+void Program::capture_run(Graph& graph, Runs runs) {
   const Making making;
   runtime::BorrowedBlocks borrowed;
   // A weight that kernels read in another layout is released as soon as this layout is made.
@@ -110,7 +110,8 @@ void Program::capture_run(Graph& graph) {
   packed_ = thread_context().program.packed_reads - packed_before;
   borrowed_ = borrowed.take();
   memory_.emplace(*commands, device_, inputs_, versions, outputs_);
-  captured_->replay();
+  new_code_ = runtime::new_code_in(*commands);
+  if (runs == Runs::at_once || new_code_ > 0) captured_->replay();
 }
 
 bool Program::fits_inputs(const Data& inputs) const {
@@ -150,7 +151,12 @@ Data Program::run(const Data& inputs, const OutputMemory& memory) {
   return results;
 }
 
-Data Program::outputs() const { return copies_of(outputs_, device_); }
+Data Program::outputs() const {
+  Data results;
+  for (std::size_t i = 0; i < outputs_.size(); ++i)
+    results.push_back(captured_ && memory_->takes_output(i) ? outputs_[i] : copies_of({outputs_[i]}, device_).front());
+  return results;
+}
 
 namespace {
 
@@ -201,6 +207,16 @@ std::optional<Data> Programs::run(const Graph& graph, const std::vector<Tensor>&
   if (programs_.size() == max_programs) programs_.pop_back();
   programs_.insert(programs_.begin(), program);
   return program->outputs();
+}
+
+std::size_t Programs::prepare(const Graph& graph, const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights,
+                              Device device) {
+  if (needs_nodes(inputs, weights) || !graph.states.empty()) return 0;  // A run would write the states.
+  std::unique_lock lock(mutex_);
+  if (!has_programs_) return 0;
+  const Data data = known(inputs);
+  lock.unlock();
+  return Program(graph, data, weights, device, Program::Runs::for_new_code).new_code();
 }
 
 std::shared_ptr<Program> Programs::make(const Graph& graph, const std::vector<Tensor>& inputs,

@@ -38,9 +38,16 @@ std::optional<Graph> optimise(const Graph& graph, const Data& inputs, const std:
 
 class Program {
  public:
-  /// Makes a program, and computes the outputs too. Throws Error if a node fails. Inputs on the host must have these
-  /// numbers in each run.
-  Program(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device);
+  /// When a new program runs.
+  enum class Runs {
+    at_once,      ///< Always, so that it has outputs.
+    for_new_code  ///< Only if it has kernels that have not run before. Some drivers compile at the first run.
+  };
+
+  /// Makes a program, and computes the outputs too if it runs. Throws Error if a node fails. Inputs on the host must
+  /// have these numbers in each run.
+  Program(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
+          Runs runs = Runs::at_once);
 
   /// Whether the program was made for inputs of these dtypes and shapes, and for these numbers of inputs on the host.
   bool fits_inputs(const Data& inputs) const;
@@ -50,14 +57,16 @@ class Program {
   bool can_run() const noexcept { return captured_ || graph_; }
   /// Runs the program, and returns the outputs, in the given memory where it is possible. Several threads may call it.
   Data run(const Data& inputs, const OutputMemory& memory = {});
-  /// The outputs of the last run.
+  /// The outputs of the first run. Nothing is copied where later runs write other memory.
   Data outputs() const;
   /// How many operands the commands read from packed copies.
   std::size_t packed() const noexcept { return packed_; }
+  /// How many commands ran code that had not run before.
+  std::size_t new_code() const noexcept { return new_code_; }
 
  private:
-  /// Runs the graph, and captures the run. Without the step "capture", the graph keeps its constants.
-  void capture_run(Graph& graph);
+  /// Captures a run of the graph. Without the step "capture", the graph keeps its constants.
+  void capture_run(Graph& graph, Runs runs);
 
   /// A weight's memory, version and moves at the time when the program was made.
   struct Weight {
@@ -72,7 +81,7 @@ class Program {
   std::vector<Weight> places_;  ///< Of the states. Their versions do not count.
   /// Memory that the commands read, for weights whose values stay in a file.
   std::vector<std::shared_ptr<runtime::Block>> borrowed_;
-  std::size_t packed_ = 0;
+  std::size_t packed_ = 0, new_code_ = 0;
   std::mutex mutex_;
   Data inputs_;   ///< Tensors that the commands read, and the numbers of inputs on the host.
   Data outputs_;  ///< Tensors that the commands write.
@@ -92,6 +101,11 @@ class Programs {
   /// `memory` is for outputs of a program that was made before.
   std::optional<Data> run(const Graph& graph, const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights,
                           Device device, const OutputMemory& memory = {});
+  /// Compiles the kernels of the program for inputs like these, and keeps no program. The program runs only if it has
+  /// kernels that have not run before. Returns how many. Does nothing for a graph with states, and where run() makes
+  /// no program. Throws Error if a node fails.
+  std::size_t prepare(const Graph& graph, const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights,
+                      Device device);
   /// How many programs were made so far.
   std::size_t made() const noexcept { return made_; }
   /// The graph that run() would run, after the passes. Its weights are constants. Nothing if run() would give nothing.

@@ -37,6 +37,8 @@ class RunMemory {
 
   /// Lets the next replay read the inputs of a run, in place of `own`, the captured ones.
   void set_inputs(const Data& inputs, const Data& own) const;
+  /// Whether each replay writes this output to memory of its own.
+  bool takes_output(std::size_t output) const { return outputs_[output].has_value(); }
   /// Memory for the outputs of the next replay: what `memory` gives if kernels can use it, else new memory. Those that
   /// have to be copied from `own` are undefined.
   Data new_outputs(const Data& own, const OutputMemory& memory) const;

@@ -173,6 +173,15 @@ Outputs Model::operator()(const NamedTensors& inputs, const OutputMemory& memory
   return named(state_->outputs, results_of(*state_, own, device, memory_of), device);
 }
 
+std::size_t Model::prepare(const NamedTensors& inputs) const {
+  const NoGrad no_grad;
+  const RunInputs own(*state_->graph, state_->defaults, inputs);
+  const Device device = place_of(*state_);
+  return own.fit_programs()
+             ? state_->programs->prepare(*state_->graph, own.tensors(device), weights_of(*state_), device)
+             : 0;
+}
+
 std::string Model::optimized(const NamedTensors& inputs) const {
   const NoGrad no_grad;
   const RunInputs own(*state_->graph, state_->defaults, inputs);

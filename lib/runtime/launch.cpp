@@ -108,7 +108,10 @@ void capture_only(Capturer& capturer, BuiltKernel& kernel, const NdRange& range,
                   std::size_t count) {
   {
     const std::lock_guard lock(kernel.mutex);
-    if (note_run(kernel, range)) capturer.device().programs().note_unsaved();
+    if (note_run(kernel, range)) {
+      capturer.device().programs().note_unsaved();
+      capturer.note_new_code();
+    }
   }
   capturer.add_launch(kernel, range, args, count);
   name_blocks(kernel, args, count);

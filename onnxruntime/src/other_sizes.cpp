@@ -8,10 +8,11 @@ namespace crisol::ort {
 
 namespace {
 
-/// Sizes from 1 to twice the largest one: dense enough to meet each kernel that an op chooses for a range of sizes.
+/// Sizes from 1 to a multiple of the largest one, for kernels that an op chooses for a range of sizes.
 std::vector<std::int64_t> ladder(std::int64_t largest) {
+  constexpr std::int64_t times = 8;
   std::vector<std::int64_t> sizes;
-  for (std::int64_t size = 1; size <= 2 * largest; size += 1 + size / 4) sizes.push_back(size);
+  for (std::int64_t size = 1; size <= times * largest; size += 1 + size / 4) sizes.push_back(size);
   return sizes;
 }
 
@@ -24,6 +25,11 @@ std::vector<std::int64_t> steps(std::int64_t largest) {
   for (double size = 1; size <= static_cast<double>(largest); size += distance)
     sizes.push_back(static_cast<std::int64_t>(size));
   return sizes;
+}
+
+bool have_shapes(const NamedTensors& inputs, const std::vector<Shape>& shapes) {
+  return std::equal(inputs.begin(), inputs.end(), shapes.begin(), shapes.end(),
+                    [](const auto& input, const Shape& shape) { return input.second.shape() == shape; });
 }
 
 }  // namespace
@@ -41,35 +47,41 @@ OtherSizes::Sizes OtherSizes::sizes_of(const NamedTensors& inputs) const {
   return sizes;
 }
 
-void OtherSizes::run(const onnx::Model& model, const NamedTensors& inputs, const Sizes& sizes) const {
+bool OtherSizes::prepare(const onnx::Model& model, const NamedTensors& inputs, const Sizes& sizes) const {
+  constexpr std::uint64_t most_bytes = 1 << 26;  // Of inputs. Larger ones would take much memory within the model.
   NamedTensors others;
+  std::uint64_t bytes = 0;
   for (const auto& [name, tensor] : inputs) {
     const std::vector<std::string>& axes = axes_.at(name);
-    std::vector<std::int64_t> shape(tensor.shape().begin(), tensor.shape().end());
-    for (std::size_t i = 0; i < axes.size() && i < shape.size(); ++i)
-      if (!axes[i].empty()) shape[i] = sizes.at(axes[i]);
-    const bool is_same = std::equal(shape.begin(), shape.end(), tensor.shape().begin());
-    others.emplace_back(name, is_same ? tensor : zeros(Shape(shape), tensor.dtype(), tensor.device()));
+    std::vector<std::int64_t> sizes_of_input(tensor.shape().begin(), tensor.shape().end());
+    for (std::size_t i = 0; i < axes.size() && i < sizes_of_input.size(); ++i)
+      if (!axes[i].empty()) sizes_of_input[i] = sizes.at(axes[i]);
+    const Shape shape(sizes_of_input);
+    bytes += static_cast<std::uint64_t>(shape.numel()) * size_of(tensor.dtype());
+    if (bytes > most_bytes) return false;
+    others.emplace_back(name, shape == tensor.shape() ? tensor : zeros(shape, tensor.dtype(), tensor.device()));
   }
   try {
-    model(others);
-    others.front().second.device().synchronize();
+    return model.prepare(others) > 0;
   } catch (const std::exception&) {
-    // The model does not take these sizes.
+    return false;  // The model does not take these sizes.
   }
 }
 
 void OtherSizes::after_run(const onnx::Model& model, const NamedTensors& inputs, Clock::time_point start) {
   if (is_done_) return;
-  Sizes largest = sizes_of(inputs);
+  Sizes largest;
   Clock::duration budget{};
   {
     const std::lock_guard lock(mutex_);
-    is_done_ = is_done_ || largest.empty();
-    if (is_done_ || largest == first_) return;
+    if (is_done_ || have_shapes(inputs, first_shapes_)) return;
+    largest = sizes_of(inputs);
+    is_done_ = largest.empty();
+    if (is_done_) return;
     inputs.front().second.device().synchronize();
     const Clock::duration spent = Clock::now() - start;
     if (first_.empty()) {
+      for (const auto& [name, tensor] : inputs) first_shapes_.push_back(tensor.shape());
       first_ = std::move(largest);
       spent_ = spent;
       return;
@@ -78,26 +90,27 @@ void OtherSizes::after_run(const onnx::Model& model, const NamedTensors& inputs,
     budget = spent_ + spent;
     for (auto& [axis, size] : largest) size = std::max(size, first_[axis]);
   }
-  run_others(model, inputs, largest, Clock::now() + budget);  // Without the lock: other threads may run meanwhile.
+  prepare_others(model, inputs, largest, budget);  // Without the lock: other threads may run meanwhile.
 }
 
-void OtherSizes::run_others(const onnx::Model& model, const NamedTensors& inputs, const Sizes& largest,
-                            Clock::time_point end) const {
-  const onnx::Model own(model);  // The programs of the other sizes go with it.
-  const auto run_all = [&](const std::string& axis, const std::vector<std::int64_t>& own_sizes, bool others_are_large) {
+void OtherSizes::prepare_others(const onnx::Model& model, const NamedTensors& inputs, const Sizes& largest,
+                                Clock::duration budget) const {
+  const auto prepare_all = [&](const std::string& axis, const std::vector<std::int64_t>& own_sizes,
+                               bool others_are_large) {
     for (const std::int64_t size : own_sizes) {
-      if (Clock::now() > end) return;
+      if (budget <= Clock::duration::zero()) return;
       Sizes sizes = largest;
       for (auto& [other, value] : sizes)
         if (!others_are_large) value = 1;
       sizes[axis] = size;
-      run(own, inputs, sizes);
+      const auto start = Clock::now();
+      if (!prepare(model, inputs, sizes)) budget -= Clock::now() - start;
     }
   };
-  // Short runs come first: a kernel compiles as long for a small tensor as for a large one.
-  for (const auto& [axis, most] : largest) run_all(axis, steps(most), false);
   for (const bool others_are_large : {false, true})
-    for (const auto& [axis, most] : largest) run_all(axis, ladder(most), others_are_large);
+    for (const auto& [axis, most] : largest) prepare_all(axis, steps(most), others_are_large);
+  for (const bool others_are_large : {false, true})
+    for (const auto& [axis, most] : largest) prepare_all(axis, ladder(most), others_are_large);
 }
 
 }  // namespace crisol::ort

@@ -16,9 +16,9 @@ namespace crisol::ort {
 /// Compiles kernels for other sizes, once the sizes of a model change.
 ///
 /// Kernels take sizes as arguments, but ops choose among kernels by sizes. With an empty cache, runs with new sizes
-/// would meet kernels that are not compiled yet, one after another. So the second set of sizes is followed by runs of
-/// the model with zeros in many sizes. They end at the latest when they have taken as long as the first two runs took.
-/// These are short if the cache has most kernels.
+/// would meet kernels that are not compiled yet, one after another. So after the second set of sizes the model is
+/// prepared for many sizes. Sizes that need new kernels do not count against the time that this may take, because a
+/// later run would compile the same kernels.
 class OtherSizes {
  public:
   using Clock = std::chrono::steady_clock;
@@ -34,15 +34,16 @@ class OtherSizes {
 
   /// The sizes of the axes that may change.
   Sizes sizes_of(const NamedTensors& inputs) const;
-  /// Runs the model with zeros in many sizes up to `largest`, until `end`.
-  void run_others(const onnx::Model& model, const NamedTensors& inputs, const Sizes& largest,
-                  Clock::time_point end) const;
-  /// Runs the model with zeros of these sizes.
-  void run(const onnx::Model& model, const NamedTensors& inputs, const Sizes& sizes) const;
+  /// Prepares the model for many sizes around `largest`. Takes `budget`, and the time for sizes that need new kernels.
+  void prepare_others(const onnx::Model& model, const NamedTensors& inputs, const Sizes& largest,
+                      Clock::duration budget) const;
+  /// Prepares the model for these sizes. Returns whether it needs new kernels.
+  bool prepare(const onnx::Model& model, const NamedTensors& inputs, const Sizes& sizes) const;
 
   std::map<std::string, std::vector<std::string>> axes_;  ///< By input. An axis with a fixed size has no name.
   std::atomic<bool> is_done_ = false;
   std::mutex mutex_;  ///< Guards changes of is_done_, and the members below.
+  std::vector<Shape> first_shapes_;
   Sizes first_;
   Clock::duration spent_{};  ///< By the first run.
 };

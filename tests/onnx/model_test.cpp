@@ -26,6 +26,15 @@ TEST_CASE("onnx::load: an MLP, its parameters and its gradients") {
   CHECK(model.inputs().at(0).shape.at(0).name == "N");
   CHECK(model.outputs().at(0).name == "logits");
 
+  const Tensor others = randn({1300, 5});
+  model.prepare({{"images", others}});
+  CHECK(model.prepare({{"images", others}}) == 0);  // Its kernels have run.
+  CHECK_THROWS_WITH(model.prepare({{"images", randn({4, 6})}}), Contains("\"images\" has shape (4, 6)"));
+  {
+    const NoGrad no_grad;
+    CHECK(same(model({{"images", others}})["logits"], linear(relu(linear(others, w1, b1)), w2, b2)));
+  }
+
   const NamedTensors parameters = model.named_parameters();
   REQUIRE(parameters.size() == 4);
   CHECK(parameters[0].first == "fc1.weight");

@@ -1,10 +1,4 @@
 """Which nodes the provider takes, and their results for inputs of several sizes."""
-import os
-import pathlib
-import subprocess
-import sys
-import tempfile
-
 import numpy as np
 import onnxruntime
 from onnx import TensorProto, helper
@@ -28,26 +22,6 @@ def test_a_whole_net_is_one_node_for_any_batch_and_size(devices):
     for _ in range(12):
         x = image(*RANDOM.integers(1, 9, 3))
         np.testing.assert_allclose(session.run(None, {"x": x})[0], alone.run(None, {"x": x})[0], rtol=1e-4, atol=1e-5)
-
-
-def test_later_sizes_compile_nothing(devices, library):
-    """The first two sizes compile, also what other sizes need."""
-    program = ("import sys, numpy as np\n"
-               "from provider import register, session_of\n"
-               "session, random = session_of(sys.stdin.buffer.read(), register(sys.argv[1])), np.random.default_rng(0)\n"
-               "for i in range(30):\n"
-               "    print(f'run {i}', file=sys.stderr, flush=True)\n"
-               "    n, height, width = random.integers(1, [6, 60, 60])\n"
-               "    session.run(None, {'x': np.ones((n, 3, height, width), np.float32)})\n")
-    with tempfile.TemporaryDirectory() as empty:
-        caches = {"CRISOL_CACHE_DIR": empty, "POCL_CACHE_DIR": empty, "CRISOL_VERBOSE": "build"}
-        result = subprocess.run([sys.executable, "-c", program, str(pathlib.Path(library).resolve())], input=small_net(),
-                                env=os.environ | caches | {"PYTHONPATH": str(pathlib.Path(__file__).parent)},
-                                capture_output=True)
-    text = result.stderr.decode()
-    assert result.returncode == 0, text
-    before, after = text.split("run 2\n")
-    assert "compiled" in before and "compiled" not in after, text
 
 
 def test_one_name_for_sizes_that_differ(devices):

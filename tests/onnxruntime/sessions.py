@@ -14,6 +14,7 @@ import session_memory
 import session_nodes
 import session_programs
 import session_samples
+import session_sizes
 import session_stored
 from provider import register
 from session_nets import Skipped
@@ -21,7 +22,7 @@ from session_nets import Skipped
 
 def tests():
     """The tests of all modules, by name."""
-    modules = (session_memory, session_nodes, session_programs, session_samples, session_stored)
+    modules = (session_memory, session_nodes, session_programs, session_samples, session_sizes, session_stored)
     return {name: one for module in modules for name, one in vars(module).items() if name.startswith("test_")}
 
 

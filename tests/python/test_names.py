@@ -305,3 +305,20 @@ def test_types_of_a_program(name, type_errors):
 
 def test_types_find_a_mistake(type_errors):
     assert len(type_errors["mistakes"]) == len(MISTAKES), type_errors["mistakes"]
+
+
+def test_the_package_needs_no_numpy():
+    """The wheel does not depend on NumPy."""
+    program = "import sys; sys.modules['numpy'] = None; import crisol; crisol.testing.assert_close({'a': 1.5}, {'a': 1.5})"
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stderr == ""
+
+
+def test_assert_close_tells_how_far_tensors_are_apart():
+    nan, inf = float("nan"), float("inf")
+    crisol.testing.assert_close(crisol.asarray([1.0, inf, -2.0]), crisol.asarray([1.0 + 1e-6, inf, -2.0]))
+    crisol.testing.assert_close(crisol.asarray([nan, 1.0]), crisol.asarray([nan, 1.0]), equal_nan=True)
+    for x, y in (([1.0, nan], [1.0, nan]), ([inf, 1.0], [1.0, 1.0]), ([1.0, inf], [1.0, -inf])):
+        with pytest.raises(AssertionError, match="1 of 2 elements differ"):
+            crisol.testing.assert_close(crisol.asarray(x), crisol.asarray(y))
+    with pytest.raises(AssertionError, match=r"2 of 3 elements differ, by up to 0\.5 "):
+        crisol.testing.assert_close(crisol.asarray([1.0, 2.0, 3.0]), crisol.asarray([1.0, 2.25, 3.5]))

@@ -39,6 +39,9 @@ def test_round_trip(tmp_path):
     with crisol.no_grad():
         assert_close(nn.Sequential(model, nn.Softmax(1))(x).sum(axis=1), [1, 1, 1])
         assert "Conv" in model.optimized({"image": x})
+        other = {"image": crisol.randn((5, 1, 4, 4))}
+        assert model.prepare(other) >= 0 and model.prepare(other) == 0  # The second time all kernels are known.
+        assert_close(model(other)["logits"], net(other["image"]))
     assert {row["op"] for row in model.profile({"image": x})} & {"Conv", "Gemm"}
     crisol.sum(model(x)).backward()
     assert model.get_parameter("fc.weight").grad.shape == (3, 32)

@@ -37,6 +37,8 @@ std::optional<std::size_t> add_parameter(Capturer& capturer, const Block& block)
 void set_parameter(Capturer& capturer, std::size_t number, const Block& block);
 void let_go(Capturer& capturer, const Block& block);
 std::size_t commands_of(const Capturer& capturer) noexcept;
+/// How many commands of a capture with FirstRun::in_replay run code that has not run before.
+std::size_t new_code_in(const Capturer& capturer) noexcept;
 /// Queues the commands again.
 void replay(Capturer& capturer);
 

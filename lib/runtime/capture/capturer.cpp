@@ -30,6 +30,7 @@ void place_memory(Capturer& capturer) { capturer.place_memory(); }
 const char* keep_in_command_buffer(Capturer& capturer) { return capturer.keep_in_command_buffer(); }
 bool in_command_buffer(const Capturer& capturer) noexcept { return capturer.in_command_buffer(); }
 std::size_t commands_of(const Capturer& capturer) noexcept { return capturer.size(); }
+std::size_t new_code_in(const Capturer& capturer) noexcept { return capturer.new_code(); }
 void replay(Capturer& capturer) { capturer.replay(); }
 void add_call(Capturer& capturer, std::function<void(std::exception_ptr error)> function) {
   capturer.add_call(std::move(function));

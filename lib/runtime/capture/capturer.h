@@ -98,6 +98,9 @@ class Capturer {
   void replay();
 
   std::size_t size() const noexcept;
+  /// Notes that the last launch runs code that has not run before.
+  void note_new_code() noexcept { ++new_code_; }
+  std::size_t new_code() const noexcept { return new_code_; }
   /// Whether a command uses the block.
   bool uses(const Block& block) const { return used_.count(block.memory()) > 0; }
   /// A number that identifies the capture in this process. It is not 0.
@@ -146,6 +149,7 @@ class Capturer {
   std::vector<Planned> planned_;
   std::vector<Use> uses_;  ///< Only if memory is planned.
   std::vector<std::vector<Use>> parameters_;
+  std::size_t new_code_ = 0;
   bool may_fault_ = false;  ///< Whether a command may write the device's FaultFlag.
   bool in_command_buffer_ = false;
 };

@@ -131,6 +131,14 @@ void bind_model(nb::module_& m) {
           },
           "inputs"_a, "What runs for inputs of these shapes without gradients, as text. Runs the model once.")
       .def(
+          "prepare",
+          [](const onnx::Model& self, const nb::dict& inputs) {
+            return unlocked([&, named = inputs_of(inputs)] { return self.prepare(named); });
+          },
+          "inputs"_a,
+          "Compiles the kernels that a run without gradients needs for inputs of these shapes. Computes only if there "
+          "are kernels that have not run in this process, and returns how many there are.")
+      .def(
           "profile",
           [](const onnx::Model& self, const nb::dict& inputs) {
             const auto rows = unlocked([&, named = inputs_of(inputs)] { return self.profile(named); });

@@ -83,7 +83,9 @@ test_root() {
   [ -e "$root" ] || run_logged "wheel-$suite" "Making a root of Debian (build/wheel/$suite)" \
     make_debian_root "$suite" "$root" python3-venv || exit 3
   download "$2" "$work/packages-$2"
-  inside "$root" sh -ec 'apt-get -q update; apt-get -q -y purge --auto-remove pocl-opencl-icd ocl-icd-libopencl1 || true
+  # A run that was ended may have left packages half installed.
+  inside "$root" sh -ec 'dpkg --configure -a; apt-get -q update
+    apt-get -q -y purge --auto-remove pocl-opencl-icd ocl-icd-libopencl1 || true
     mkdir -p /home/user; chown 1000:1000 /home/user' >"$crisol_build/wheel-$suite-purge.log" 2>&1
   rm -rf -- "$root/home/user/packages"
   cp -rl -- "$work/packages-$2" "$root/home/user/packages"
