@@ -357,3 +357,54 @@ def test_gradients_of_parts_are_joined(split, graphs):
     names = [node.target.__name__ for node in graphs[1].module.graph.nodes if node.op == "call_function"]
     is_joined = not any("select_backward" in name or "slice_backward" in name for name in names)
     assert is_joined == (split in ("unbind", "chunk", "negative"))
+
+
+class Attention(nn.Module):
+    """The heads are parts of one product, and lie between the rows in memory."""
+
+    def __init__(self):
+        super().__init__()
+        self.qkv, self.end = nn.Linear(16, 48), nn.Linear(16, 16)
+
+    def forward(self, x):
+        q, k, v = (part.view(2, 6, 4, 4).transpose(1, 2) for part in self.qkv(x).split(16, 2))
+        y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.end(y.transpose(1, 2).reshape(2, 6, 16))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_attention_of_heads_from_a_split(graphs, dtype):
+    torch.manual_seed(0)
+    model = Attention()
+    twin = copy.deepcopy(model).to(DEVICE, dtype)
+    compiled = torch.compile(twin, backend="crisol")
+    for _ in range(4):
+        x = torch.randn(2, 6, 16)
+        there = x.to(DEVICE, dtype).requires_grad_()
+        x.requires_grad_()
+        twin.zero_grad()
+        with native():
+            compiled(there).sin().sum().backward()
+        expected = torch.autograd.grad(model(x).sin().sum(), [x, *model.parameters()])
+        assert_same([there.grad, *(p.grad for p in twin.parameters())], [g.to(dtype) for g in expected])
+    assert [graph.captures() for graph in graphs] == [1, 1]
+
+
+def test_products_read_transposed_weights_where_they_are(graphs):
+    """The weights of the captured gradient change from step to step."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(12, 20), nn.Tanh(), nn.Linear(20, 8))
+    twin = copy.deepcopy(model).to(DEVICE)
+    compiled = torch.compile(twin, backend="crisol")
+    for _ in range(5):
+        x = torch.randn(6, 12)
+        results = []
+        for given, function, owner in ((x, model, model), (x.to(DEVICE), compiled, twin)):
+            function(given.requires_grad_()).pow(2).sum().backward()
+            results.append([given.grad, *(p.grad for p in owner.parameters())])
+            with torch.no_grad():
+                for p in owner.parameters():
+                    p -= 0.01 * p.grad
+                    p.grad = None
+        assert_same(*reversed(results))
+    assert [graph.captures() for graph in graphs] == [1, 1]

@@ -51,7 +51,8 @@ def test_interpolate(mode):
 
 
 SAMPLED = [("pad", "reflect"), ("pad", "replicate"), ("pad", "replicate_negative"), ("nll_loss", "")]
-SAMPLED += [("kl_div", ""), ("cross_entropy", ""), ("multi_margin_loss", "")]
+SAMPLED += [("kl_div", ""), ("cross_entropy", ""), ("multi_margin_loss", ""), ("multilabel_margin_loss", "")]
+SAMPLED += [("ctc_loss", "")]
 SAMPLED += [(f"adaptive_max_pool{axes}d", "") for axes in (1, 2, 3)]
 
 

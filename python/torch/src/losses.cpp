@@ -1,6 +1,10 @@
 // Losses.
+#include <algorithm>
+#include <limits>
+
 #include "call.h"
 #include "crisol/dtype_table.h"
+#include "crisol/fuse.h"
 
 namespace crisol_torch {
 
@@ -8,6 +12,7 @@ namespace {
 
 namespace ops = crisol::ops;
 using crisol::DType;
+using crisol::Expr;
 using crisol::Reduction;
 using crisol::Shape;
 using crisol::Tensor;
@@ -178,6 +183,199 @@ Tensor multi_margin_loss_backward(const Call& c) {
   return ops::reshape(ops::where(m.own, ops::neg(ops::sum(dx, {1}, true)), dx), shape_of(c.torch(1).sizes()));
 }
 
+// multilabel_margin_loss: (x, labels) from argument `first` on. The labels of a row end at the first negative number.
+struct LabelMargins {
+  LabelMargins(const Call& c, std::size_t first) : x(c.tensor(first)), labels(c.tensor(first + 1)) {
+    need(x.numel() != 0 && x.shape() == labels.shape() && labels.dtype() == DType::i64, "labels of another shape");
+    if (x.dim() < 2) x = ops::reshape(x, {1, -1}), labels = ops::reshape(labels, {1, -1});
+    const Tensor ends = ops::cumsum(ops::cast(ops::lt(labels, 0), DType::i64), 1);
+    const Tensor counts = ops::eq(ends, 0);
+    places = ops::where(counts, labels, crisol::Scalar(0));
+    is_label = ops::gt(
+        ops::scatter_add(crisol::zeros(x.shape(), x.dtype(), x.device()), 1, places, ops::cast(counts, x.dtype())), 0);
+    // For each label of a row, and each class.
+    const Tensor distance = ops::sub(ops::unsqueeze(x, 1), ops::unsqueeze(ops::gather(x, 1, places), 2));
+    const Tensor is_pair = ops::logical_and(ops::unsqueeze(counts, 2), ops::logical_not(ops::unsqueeze(is_label, 1)));
+    hinge = ops::where(is_pair, ops::relu(ops::add(distance, 1.0)), 0.0);
+  }
+
+  Tensor x, labels, places, is_label, hinge;
+};
+Results multilabel_margin_loss(const Call& c) {
+  const LabelMargins m(c, 0);
+  const Tensor losses = ops::mul(ops::sum(m.hinge, {1, 2}), 1 / static_cast<double>(m.x.size(1)));
+  const Tensor rows = c.torch(0).dim() < 2 ? ops::reshape(losses, {}) : losses;
+  const Shape shape = shape_of(c.torch(1).sizes());
+  return {wrap(reduced(rows, reduction(c, 2))), wrap(ops::reshape(ops::cast(m.is_label, m.x.dtype()), shape))};
+}
+// (dy, x, labels, reduction, is_target)
+Tensor multilabel_margin_loss_backward(const Call& c) {
+  const LabelMargins m(c, 1);
+  const Tensor dy = ops::reshape(spread(c.tensor(0), reduction(c, 3), m.x.size(0)), {-1, 1});
+  const Tensor is_active = ops::cast(ops::gt(m.hinge, 0), m.x.dtype());
+  const Tensor of_classes = ops::sum(is_active, {1}), of_labels = ops::neg(ops::sum(is_active, {2}));
+  const Tensor slope =
+      ops::mul(ops::scatter_add(of_classes, 1, m.places, of_labels), 1 / static_cast<double>(m.x.size(1)));
+  return ops::reshape(ops::mul(slope, dy), shape_of(c.torch(1).sizes()));
+}
+
+// ---- ctc_loss. A sequence of states is blank, label, blank, …, label, blank. The recursions over the steps are in
+// logarithms, with one kernel for each step of all states.
+
+const double no_chance = -std::numeric_limits<double>::infinity();
+
+// Numbers of the host, or of a tensor.
+std::vector<std::int64_t> lengths_of(const Call& c, std::size_t i) {
+  if (!c.value(i).isTensor()) return c.wholes(i);
+  const at::Tensor list = c.torch(i).to(at::kCPU, at::kLong).contiguous();
+  return {list.data_ptr<std::int64_t>(), list.data_ptr<std::int64_t>() + list.numel()};
+}
+
+// (log_probs, targets, input_lengths, target_lengths) from argument `first` on. Before state 0 of alpha lie two states
+// that no path takes, and behind the last state of beta.
+class Alignments {
+ public:
+  Alignments(const Call& c, std::size_t first, std::int64_t blank)
+      : x(c.tensor(first)), lengths(lengths_of(c, first + 2)), label_counts_(lengths_of(c, first + 3)) {
+    const Tensor targets = c.tensor(first + 1);
+    need(x.dtype() == DType::f32 || x.dtype() == DType::f64, "log-probabilities that are neither float32 nor float64");
+    if (x.dim() == 2) x = ops::unsqueeze(x, 1);
+    need(x.dim() == 3 && x.numel() != 0 && targets.numel() != 0 && targets.dtype() == DType::i64 &&
+             is_list_of(lengths, 1, x.size(0)) && is_list_of(label_counts_, 0, targets.size(-1)),
+         "the sizes of ctc_loss");
+    states = 2 * *std::max_element(label_counts_.begin(), label_counts_.end()) + 1;
+    find_labels(targets, blank);
+    emitted = ops::gather(x, 2, ops::expand(ops::unsqueeze(classes, 0), {x.size(0), x.size(1), states}));
+  }
+
+  // The logarithms of the chances of all beginnings of paths: (steps, rows, 2 + states).
+  Tensor alpha() const {
+    static const auto step =
+        crisol::fuse([](const Expr& stay, const Expr& next, const Expr& jump, const Expr& may_jump,
+                        const Expr& chance) { return logaddexp(logaddexp(stay, next), jump + may_jump) + chance; });
+    const Tensor all = crisol::full({x.size(0), x.size(1), 2 + states}, no_chance, x.dtype(), x.device());
+    const std::int64_t starts = std::min<std::int64_t>(states, 2);
+    ops::copy_into(ops::narrow(ops::select(all, 0, 0), 1, 2, starts),
+                   ops::narrow(ops::select(emitted, 0, 0), 1, 0, starts));
+    for (std::int64_t t = 1; t < x.size(0); ++t) {
+      const Tensor before = ops::select(all, 0, t - 1);
+      const auto from = [&](std::int64_t state) { return ops::narrow(before, 1, state, states); };
+      ops::copy_into(ops::narrow(ops::select(all, 0, t), 1, 2, states),
+                     step(from(2), from(1), from(0), ops::narrow(jumps_, 1, 0, states), ops::select(emitted, 0, t)));
+    }
+    return all;
+  }
+  // The same of all ends of paths.
+  Tensor beta() const {
+    static const auto step = crisol::fuse([](const Expr& stay, const Expr& next, const Expr& jump, const Expr& may_jump,
+                                             const Expr& chance, const Expr& last, const Expr& t) {
+      return where(eq(last, t), chance, logaddexp(logaddexp(stay, next), jump + may_jump) + chance);
+    });
+    const std::int64_t steps = x.size(0);
+    const Tensor all = crisol::full({steps + 1, x.size(1), 2 + states}, no_chance, x.dtype(), x.device());
+    const Tensor last = last_steps();
+    for (std::int64_t t = steps - 1; t >= 0; --t) {
+      const Tensor after = ops::select(all, 0, t + 1);
+      const auto from = [&](std::int64_t state) { return ops::narrow(after, 1, state, states); };
+      ops::copy_into(ops::narrow(ops::select(all, 0, t), 1, 0, states),
+                     step(from(0), from(1), from(2), ops::narrow(jumps_, 1, 2, states), ops::select(emitted, 0, t),
+                          last, static_cast<double>(t)));
+    }
+    return ops::narrow(ops::narrow(all, 0, 0, steps), 2, 0, states);
+  }
+  // The losses of the rows.
+  Tensor losses(const Tensor& alpha) const {
+    std::vector<std::int64_t> ends;
+    for (const std::int64_t back : {0, 1})
+      for (std::size_t n = 0; n < lengths.size(); ++n)
+        ends.push_back(((lengths[n] - 1) * x.size(1) + static_cast<std::int64_t>(n)) * (2 + states) + 2 +
+                       2 * label_counts_[n] - back);
+    const Tensor values = ops::index_select(ops::reshape(alpha, {-1}), 0, from_host(ends));
+    const auto half = [&](std::int64_t i) { return ops::narrow(values, 0, i * x.size(1), x.size(1)); };
+    return ops::neg(ops::logaddexp(half(0), half(1)));
+  }
+  Tensor from_host(const std::vector<std::int64_t>& numbers) const {
+    return crisol::from_vector(numbers, DType::i64, x.device());
+  }
+
+  Tensor x;                           // (steps, rows, classes)
+  std::vector<std::int64_t> lengths;  // The steps of each row.
+  std::int64_t states = 1;
+  Tensor classes;  // Of each state: (rows, states).
+  Tensor emitted;  // The logarithm of each state's chance: (steps, rows, states).
+
+ private:
+  bool is_list_of(const std::vector<std::int64_t>& list, std::int64_t least, std::int64_t most) const {
+    return list.size() == static_cast<std::size_t>(x.size(1)) &&
+           std::all_of(list.begin(), list.end(), [&](std::int64_t one) { return one >= least && one <= most; });
+  }
+  // Sets the classes of states, and the jumps over a blank: none between equal labels, and none from or to a blank.
+  void find_labels(const Tensor& targets, std::int64_t blank) {
+    std::vector<std::int64_t> places, is_label;
+    std::int64_t begin = 0;
+    for (std::size_t n = 0; n < label_counts_.size(); ++n) {
+      if (targets.dim() == 2) begin = static_cast<std::int64_t>(n) * targets.size(1);
+      for (std::int64_t s = 0; s < states; ++s) {
+        is_label.push_back(s % 2 == 1 && s / 2 < label_counts_[n]);
+        places.push_back(is_label.back() ? begin + s / 2 : 0);
+      }
+      begin += label_counts_[n];
+    }
+    const Shape shape{x.size(1), states};
+    const Tensor labels = ops::index_select(ops::reshape(targets, {-1}), 0, from_host(places));
+    const Tensor chosen = ops::cast(from_host(is_label), DType::boolean);
+    classes = ops::reshape(ops::where(chosen, labels, crisol::Scalar(blank)), shape);
+    jumps_ = crisol::full({x.size(1), states + 2}, no_chance, x.dtype(), x.device());
+    if (states < 3) return;
+    const Tensor after = ops::narrow(classes, 1, 2, states - 2), before = ops::narrow(classes, 1, 0, states - 2);
+    const Tensor allowed =
+        ops::logical_and(ops::narrow(ops::reshape(chosen, shape), 1, 2, states - 2), ops::ne(after, before));
+    ops::masked_fill_into(ops::narrow(jumps_, 1, 2, states - 2), ops::narrow(jumps_, 1, 2, states - 2), allowed, 0.0);
+  }
+  // For each state at which a path may end its last step, else -1.
+  Tensor last_steps() const {
+    std::vector<double> last;
+    for (std::size_t n = 0; n < lengths.size(); ++n)
+      for (std::int64_t s = 0; s < states; ++s) {
+        const std::int64_t back = 2 * label_counts_[n] - s;
+        last.push_back(back == 0 || back == 1 ? static_cast<double>(lengths[n] - 1) : -1);
+      }
+    return crisol::from_vector(last, {x.size(1), states}, x.dtype(), x.device());
+  }
+
+  std::vector<std::int64_t> label_counts_;
+  Tensor jumps_;  // What a jump to each state adds: 0, or -inf for no jump. (rows, states + 2)
+};
+
+// (log_probs, targets, input_lengths, target_lengths, blank, zero_infinity). PyTorch itself changes infinite losses to
+// zeros. Gives the losses, and alpha for the gradient.
+Results ctc_loss(const Call& c) {
+  const Alignments a(c, 0, c.whole(4));
+  const Tensor alpha = a.alpha(), losses = a.losses(alpha);
+  return {wrap(c.torch(0).dim() == 2 ? ops::reshape(losses, {}) : losses),
+          wrap(ops::transpose(ops::narrow(alpha, 2, 2, a.states), 0, 1))};
+}
+// (dy, log_probs, targets, input_lengths, target_lengths, losses, alpha, blank, zero_infinity)
+Tensor ctc_loss_backward(const Call& c) {
+  static const auto chances = crisol::fuse([](const Expr& alpha, const Expr& beta, const Expr& chance,
+                                              const Expr& loss) { return exp(alpha + beta - chance + loss); });
+  static const auto difference = crisol::fuse([](const Expr& x, const Expr& taken, const Expr& dy, const Expr& counts) {
+    return where(counts, (exp(x) - taken) * dy, 0.0);
+  });
+  const Alignments a(c, 1, c.whole(7));
+  const std::int64_t steps = a.x.size(0), rows = a.x.size(1);
+  const Tensor losses = ops::reshape(c.tensor(5), {1, rows, 1}), dy = ops::reshape(c.tensor(0), {-1, 1});
+  // How likely each step is in each state, given the labels.
+  const Tensor likely = chances(ops::transpose(c.tensor(6), 0, 1), a.beta(), a.emitted, losses);
+  const Tensor index = ops::expand(ops::unsqueeze(a.classes, 0), {steps, rows, a.states});
+  const Tensor taken = ops::scatter_add(crisol::zeros(a.x.shape(), a.x.dtype(), a.x.device()), 2, index, likely);
+  Tensor counts =
+      ops::lt(crisol::arange(0, static_cast<double>(steps), 1, DType::i64, a.x.device()).reshape({-1, 1, 1}),
+              ops::reshape(a.from_host(a.lengths), {1, rows, 1}));
+  if (c.flag(8)) counts = ops::logical_and(counts, ops::ne(losses, -no_chance));
+  return ops::reshape(difference(a.x, taken, dy, counts), shape_of(c.torch(1).sizes()));
+}
+
 }  // namespace
 
 Rows loss_rows() {
@@ -215,6 +413,12 @@ Rows loss_rows() {
       {"multi_margin_loss", gives(multi_margin_loss)},
       {"multi_margin_loss.out", into([](const Call& c, const Tensor& out) { deliver(out, multi_margin_loss(c)); })},
       {"multi_margin_loss_backward", gives(multi_margin_loss_backward)},
+      {"_ctc_loss", ctc_loss},
+      {"_ctc_loss.Tensor", ctc_loss},
+      {"_ctc_loss_backward", gives(ctc_loss_backward)},
+      {"_ctc_loss_backward.Tensor", gives(ctc_loss_backward)},
+      {"multilabel_margin_loss_forward", multilabel_margin_loss},
+      {"multilabel_margin_loss_backward", gives(multilabel_margin_loss_backward)},
       {"binary_cross_entropy", gives(binary_cross_entropy)},
       {"binary_cross_entropy_backward", gives(binary_cross_entropy_backward)},
   };

@@ -425,11 +425,34 @@ at::Tensor scaled_pair(const at::Tensor& a, const at::Tensor& b, const at::Scala
 
 namespace generic = at::compositeexplicitautogradnonfunctional;
 
+// Autograd's layer takes as much time as the op itself. Two tensors without gradients need it not.
+bool needs_no_gradient(const at::Tensor& x) {
+  return !(at::GradMode::is_enabled() && x.requires_grad()) && !x._fw_grad(0).defined();
+}
+template <class Op, Tensor (*f)(const Operand&, const Operand&), class... Number>
+at::Tensor above_autograd(c10::DispatchKeySet keys, const at::Tensor& a, const at::Tensor& b, const Number&... alpha) {
+  const bool is_next =
+      (keys & c10::after_ADInplaceOrView_keyset).highestPriorityTypeId() == c10::DispatchKey::PrivateUse1;
+  if (is_next && needs_no_gradient(a) && needs_no_gradient(b) && have_one_layout(a, b) &&
+      computes_in_f32(a.scalar_type()) && (alpha.equal(1) && ...))
+    return combine<f>(a, b);
+  // PyTorch's kernel of autograd stands under this key, too.
+  const c10::DispatchKeySet rest = keys & c10::after_autograd_keyset;
+  return Op::redispatch(rest | c10::DispatchKeySet(c10::DispatchKey::AutogradOther), a, b, alpha...);
+}
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("add.Tensor", scaled_pair<ops::add, generic::add>);
   m.impl("sub.Tensor", scaled_pair<ops::sub, generic::sub>);
   m.impl("mul.Tensor", pair<ops::mul, generic::mul>);
   m.impl("div.Tensor", pair<ops::div, generic::div>);
+}
+
+TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) {
+  m.impl("add.Tensor", above_autograd<at::_ops::add_Tensor, ops::add, at::Scalar>);
+  m.impl("sub.Tensor", above_autograd<at::_ops::sub_Tensor, ops::sub, at::Scalar>);
+  m.impl("mul.Tensor", above_autograd<at::_ops::mul_Tensor, ops::mul>);
+  m.impl("div.Tensor", above_autograd<at::_ops::div_Tensor, ops::div>);
 }
 
 }  // namespace

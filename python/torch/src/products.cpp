@@ -1,6 +1,16 @@
-// Products of matrices, decompositions, and the layers of transformers that PyTorch calls as one op in inference.
+// Products of matrices, decompositions, attention, and the layers of transformers that PyTorch calls as one op in
+// inference.
+#include <ATen/ExpandUtils.h>
+#include <ATen/SDPBackend.h>
+#include <ATen/native/transformers/attention.h>
+
+#include <limits>
+
 #include "call.h"
 #include "crisol/dtype_table.h"
+#include "crisol/functions/attention.h"
+#include "crisol/functions/matmul.h"
+#include "crisol/fuse.h"
 
 namespace crisol_torch {
 
@@ -56,6 +66,70 @@ void qr(const Call& call, const Tensor& q, const Tensor& r) {
   const std::string mode = call.value(1).toStringRef();
   need(mode != "r", "qr without Q");
   ops::qr_into(q, r, call.tensor(0), mode == "complete");
+}
+
+// ---- Attention
+
+// Attention in one call, for what the library takes: PyTorch asks for each call of scaled_dot_product_attention.
+std::int64_t choose_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                              const std::optional<at::Tensor>& mask, double dropout, bool, std::optional<double> scale,
+                              bool) {
+  const at::ScalarType type = query.scalar_type();
+  const bool takes = (type == at::kFloat || type == at::kHalf || type == at::kBFloat16) && dropout == 0 &&
+                     query.dim() == 4 && key.dim() == 4 && value.dim() == 4 && query.numel() != 0 && key.numel() != 0 &&
+                     value.numel() != 0 && query.size(1) == key.size(1) && query.size(0) == key.size(0) &&
+                     !(mask && mask->defined()) && scale.value_or(1) > 0;
+  return static_cast<std::int64_t>(takes ? at::SDPBackend::overrideable : at::SDPBackend::math);
+}
+
+// The scale is the last argument.
+std::optional<double> given_scale(const Call& c) {
+  return c.is_none(c.size() - 1) ? std::nullopt : std::optional(c.number(c.size() - 1));
+}
+
+// x with its axes in memory in the order of an operand's axes. A compiled graph has views that rely on this order.
+at::Tensor in_order_of(const at::Tensor& operand, const Tensor& x) {
+  const at::Tensor result = wrap(x);
+  const std::vector<std::int64_t> strides = at::infer_dense_strides(result.sizes(), operand.strides());
+  if (result.strides() == at::IntArrayRef(strides) && x.dtype() == dtype_of(operand.scalar_type())) return result;
+  return at::empty_strided(result.sizes(), strides, operand.options()).copy_(result);
+}
+
+// (query, key, value, mask, dropout, is_causal, return_debug_mask, scale). The gradient computes the scores again, so
+// the results beside the first one are empty.
+Results attention(const Call& c) {
+  need(c.is_none(3), "attention with a mask");
+  const at::Tensor query = c.torch(0);
+  const Tensor y = crisol::scaled_dot_product_attention(c.tensor(0), c.tensor(1), c.tensor(2), Tensor(),
+                                                        {.is_causal = c.flag(5), .scale = given_scale(c)});
+  const at::Tensor none = at::empty({0}, query.options());
+  return {in_order_of(query, y), none, none, none, query.sym_size(2), c.torch(1).sym_size(2), none, none, none};
+}
+
+// The scores of scaled queries for keys, whose softmax are the weights of the values.
+Tensor scores_of(const Tensor& q, const Tensor& k, bool is_causal) {
+  const Tensor columns = ops::transpose(k, -2, -1);
+  if (!is_causal) return ops::matmul(q, columns);
+  static const auto sum = crisol::fuse([](const crisol::Expr& x, const crisol::Expr& y) { return x + y; });
+  const Tensor hidden =
+      crisol::full({q.size(-2), k.size(-2)}, -std::numeric_limits<double>::infinity(), q.dtype(), q.device());
+  return crisol::matmul(q, columns, sum.epilogue(ops::triu(hidden, 1)));
+}
+
+// (dy, query, key, value, mask, wanted, y, logsumexp, …, dropout at 12, is_causal at 13, …, scale). The operands become
+// contiguous, so that a product of all heads is one launch.
+Results attention_backward(const Call& c) {
+  const at::Tensor query = c.torch(1), key = c.torch(2), value = c.torch(3);
+  const double scale = given_scale(c).value_or(1 / std::sqrt(static_cast<double>(query.size(-1))));
+  const auto rows_of = [&](std::size_t i) { return ops::contiguous(widened(c.tensor(i))); };
+  const Tensor q = ops::mul(rows_of(1), scale), k = rows_of(2), v = rows_of(3), dy = rows_of(0);
+  const Tensor weights = ops::softmax(scores_of(q, k, c.flag(13)), -1);
+  const Tensor of_values = ops::matmul(ops::transpose(weights, -2, -1), dy);
+  const Tensor of_weights = ops::matmul(dy, ops::transpose(v, -2, -1));
+  const Tensor of_scores = ops::softmax_backward(of_weights, weights, -1);
+  return {in_order_of(query, ops::mul(ops::matmul(of_scores, k), scale)),
+          in_order_of(key, ops::matmul(ops::transpose(of_scores, -2, -1), q)), in_order_of(value, of_values),
+          at::Tensor()};
 }
 
 // ---- Layers of transformers, from PyTorch's ops
@@ -139,6 +213,8 @@ Rows product_rows() {
          qr(c, c.tensor(2), c.tensor(3));
          return Results{c.value(2), c.value(3)};
        }},
+      {"_scaled_dot_product_fused_attention_overrideable", attention},
+      {"_scaled_dot_product_fused_attention_overrideable_backward", attention_backward},
       {"_native_multi_head_attention", multi_head_attention},
       {"_transformer_encoder_layer_fwd", encoder_layer},
       // No: then nn.TransformerEncoder makes no nested tensor, which the device does not have.
@@ -147,3 +223,10 @@ Rows product_rows() {
 }
 
 }  // namespace crisol_torch
+
+// For programs that ask themselves.
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { m.impl("_fused_sdp_choice", crisol_torch::choose_attention); }
+
+namespace at::native {
+REGISTER_PRIVATEUSE1_DISPATCH(_fused_sdp_choice_stub, &crisol_torch::choose_attention)
+}  // namespace at::native

@@ -135,7 +135,7 @@ std::array<at::Tensor, 3> run(RnnCell cell, const at::Tensor& input, at::TensorL
     for (std::int64_t direction = 0; direction < directions; ++direction) {
       const std::int64_t number = layer * directions + direction;
       const auto weight = [&](std::size_t i) { return weights[static_cast<std::size_t>(number) * each + i]; };
-      const auto optional = [](bool given, const at::Tensor& x) { return given ? Optional(x) : std::nullopt; };
+      const auto optional = [](bool given, const at::Tensor& one) { return given ? Optional(one) : std::nullopt; };
       const variable_list result =
           Layer::apply(x, states[0][number], optional(states.size() > 1, states.back()[number]), weight(0), weight(1),
                        optional(settings.has_biases, weight(each > 3 ? 2 : 0)),

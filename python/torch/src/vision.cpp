@@ -1,13 +1,9 @@
-// Resampling of images, pools of volumes, and attention.
+// Resampling of images, and pools of volumes.
 #include "crisol/functions/vision.h"
-
-#include <ATen/SDPBackend.h>
-#include <ATen/native/transformers/attention.h>
 
 #include <algorithm>
 
 #include "call.h"
-#include "crisol/functions/attention.h"
 #include "crisol/functions/pool.h"
 
 namespace crisol_torch {
@@ -199,45 +195,6 @@ Tensor adaptive_avg_pool_backward(const Call& c) {
   });
 }
 
-// ---- Attention
-
-// Attention in one call, for what the library takes: PyTorch asks for each call of scaled_dot_product_attention.
-std::int64_t choose_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                              const std::optional<at::Tensor>& mask, double dropout, bool, std::optional<double> scale,
-                              bool) {
-  const at::ScalarType type = query.scalar_type();
-  const bool takes = (type == at::kFloat || type == at::kHalf || type == at::kBFloat16) && dropout == 0 &&
-                     query.dim() == 4 && key.dim() == 4 && value.dim() == 4 && query.numel() != 0 && key.numel() != 0 &&
-                     value.numel() != 0 && query.size(1) == key.size(1) && query.size(0) == key.size(0) &&
-                     !(mask && mask->defined()) && scale.value_or(1) > 0;
-  return static_cast<std::int64_t>(takes ? at::SDPBackend::overrideable : at::SDPBackend::math);
-}
-
-crisol::AttentionOptions attention_options(const Call& c, std::size_t causal) {
-  return {.is_causal = c.flag(causal),
-          .scale = c.is_none(c.size() - 1) ? std::nullopt : std::optional(c.number(c.size() - 1))};
-}
-
-// (query, key, value, mask, dropout, is_causal, return_debug_mask, scale). The gradient computes the scores again, so
-// the results beside the first one are empty.
-Results attention(const Call& c) {
-  need(c.is_none(3), "attention with a mask");
-  const Tensor y =
-      crisol::scaled_dot_product_attention(c.tensor(0), c.tensor(1), c.tensor(2), Tensor(), attention_options(c, 5));
-  const at::Tensor none = at::empty({0}, c.torch(0).options());
-  return {wrap(y), none, none, none, c.torch(0).sym_size(2), c.torch(1).sym_size(2), none, none, none};
-}
-
-// (dy, query, key, value, mask, wanted, y, logsumexp, …, dropout at 12, is_causal at 13, …, scale)
-Results attention_backward(const Call& c) {
-  const crisol::AttentionOptions options = attention_options(c, 13);
-  const auto f = [&](const std::vector<Tensor>& x) {
-    return crisol::scaled_dot_product_attention(x[0], x[1], x[2], Tensor(), options);
-  };
-  const std::vector<Tensor> dx = gradients(f, {c.tensor(1), c.tensor(2), c.tensor(3)}, c.tensor(0));
-  return {wrap(dx[0]), wrap(dx[1]), wrap(dx[2]), at::Tensor()};
-}
-
 }  // namespace
 
 Rows vision_rows() {
@@ -284,16 +241,7 @@ Rows vision_rows() {
       {"adaptive_max_pool2d_backward.grad_input", adaptive_max_pool_backward(2)},
       {"adaptive_max_pool3d.out", adaptive_max_pool},
       {"adaptive_max_pool3d_backward.grad_input", adaptive_max_pool_backward(3)},
-      {"_scaled_dot_product_fused_attention_overrideable", attention},
-      {"_scaled_dot_product_fused_attention_overrideable_backward", attention_backward},
   };
 }
 
 }  // namespace crisol_torch
-
-// For programs that ask themselves.
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { m.impl("_fused_sdp_choice", crisol_torch::choose_attention); }
-
-namespace at::native {
-REGISTER_PRIVATEUSE1_DISPATCH(_fused_sdp_choice_stub, &crisol_torch::choose_attention)
-}  // namespace at::native
