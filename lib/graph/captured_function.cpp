@@ -37,6 +37,12 @@ Tensor empty_like_layout(const Tensor& x) {
   return ops::reinterpret(memory, x.dtype(), x.shape(), x.strides(), 0);
 }
 
+/// Whether a tensor's memory has a block of its own, which another block can replace.
+bool is_exchangeable(const Tensor& x) {
+  const Storage& storage = storage_of(x);
+  return storage.block->pooled() && storage.base == 0 && x.numel() > 0;
+}
+
 void copy_elements(const Tensor& to, const Tensor& from) {
   if (to.numel() > 0) ops::copy_into(without_repeats(to), without_repeats(from));
 }
@@ -48,9 +54,12 @@ struct FunctionWork {
   struct Input {
     DType dtype;
     Shape shape, strides;
-    std::optional<std::size_t> parameter;  ///< Set if the commands use the memory of a call.
+    std::int64_t offset;
+    std::optional<std::size_t> first;      ///< The first input with the same memory, if it is an earlier one.
+    std::optional<std::size_t> parameter;  ///< Set if the commands use the memory of a call. A first input has it.
     bool is_shared = false;                ///< Whether a call's memory can take the place of the captured one.
-    Tensor copy;                           ///< Otherwise the commands use this copy.
+    bool is_part = false;                  ///< Whether other elements may be in this memory.
+    Tensor copy;                           ///< If the memory is not shared, the commands use this copy.
     std::shared_ptr<const Storage> fixed;  ///< Set if kernels read a packed copy of this storage.
   };
   struct Output {
@@ -89,10 +98,17 @@ struct FunctionWork {
 std::vector<Tensor> FunctionWork::own_inputs(const std::vector<Tensor>& given) {
   std::vector<Tensor> own;
   for (const Tensor& x : given) {
-    Input input{x.dtype(), x.shape(), x.strides(), {}, false, {}, {}};
-    const bool appears = std::any_of(own.begin(), own.end(),
-                                     [&](const Tensor& y) { return storage_of(x).block == storage_of(y).block; });
-    input.is_shared = graph::is_whole(x) && !appears;
+    Input input{x.dtype(), x.shape(), x.strides(), x.offset(), {}, {}, false, !graph::is_whole(x), {}, {}};
+    const auto first = std::find_if(own.begin(), own.end(),
+                                    [&](const Tensor& y) { return storage_of(x).block == storage_of(y).block; });
+    // A part that begins elsewhere may begin at another place in the next call, as batches of a data set do.
+    const auto place = static_cast<std::size_t>(first - own.begin());
+    const bool is_other_part = first != own.end();
+    input.is_shared = is_exchangeable(x) && (is_other_part ? inputs[place].is_shared : x.offset() == 0);
+    if (input.is_shared && is_other_part) {
+      input.first = place;
+      input.is_part = inputs[place].is_part = true;
+    }
     if (!input.is_shared) {
       input.copy = empty_like_layout(x);
       copy_elements(input.copy, x);
@@ -130,11 +146,13 @@ void FunctionWork::note_inputs(const std::vector<Tensor>& own, const std::vector
     const Storage& storage = storage_of(own[i]);
     Input& input = inputs[i];
     if (storage.version.load() != versions[i]) {
-      require(input.is_shared, "capture", "input ", i, " is written, and it is a part of another tensor");
+      require(input.is_shared && !input.is_part, "capture", "input ", i,
+              " is written, and it is a part of another tensor");
       written.push_back(i);
     }
     if (!input.is_shared) continue;
     if (work->uses.relies_on(storage)) input.fixed = own[i].impl()->storage;
+    if (input.first) continue;
     input.parameter = runtime::add_parameter(*work->capturer, *storage.block);
     require(input.parameter || !runtime::uses(*work->capturer, *storage.block), "capture",
             "the work calls functions of the host");
@@ -187,7 +205,8 @@ bool FunctionWork::fits(const std::vector<Tensor>& given) const {
     const Input& input = inputs[i];
     if (x.dtype() != input.dtype || x.shape() != input.shape || x.strides() != input.strides || x.device() != device)
       return false;
-    if (input.is_shared && !graph::is_whole(x)) return false;
+    if (input.is_shared && (!is_exchangeable(x) || x.offset() != input.offset)) return false;
+    if (input.first && storage_of(x).block != storage_of(given[*input.first]).block) return false;
     if (input.fixed && x.impl()->storage != input.fixed) return false;
   }
   return work->uses.holds();

@@ -73,6 +73,35 @@ TEST_CASE("a captured function takes parts of tensors, and refuses other layouts
   check_results(expanded.call({other.expand({5, 7})}).value(), other.expand({5, 7}));
 }
 
+TEST_CASE("a captured function reads parts of one tensor, and transposes, without copies") {
+  manual_seed(5);
+  const auto function = [](const Tensors& inputs) {
+    return Tensors{ops::add(ops::mul(inputs[0], inputs[1]), ops::transpose(inputs[2], 0, 1))};
+  };
+  const auto parts = [](const Tensor& joint, const Tensor& weight) {
+    return Tensors{joint.narrow(1, 0, 6), joint.narrow(1, 6, 6), ops::transpose(weight, 0, 1)};
+  };
+  const auto make = [] { return randn({4, 12}); };
+  const auto expected = [&](const Tensor& joint, const Tensor& weight) {
+    return ops::add(ops::mul(joint.narrow(1, 0, 6), joint.narrow(1, 6, 6)), weight);
+  };
+  const Tensor joint = make(), weight = randn({4, 6});
+  Captured captured(function, parts(joint, weight));
+  CHECK(captured.first[0].allclose(expected(joint, weight), 1e-6, 0));
+  for (int i = 0; i < 3; ++i) {
+    const Tensor other = make(), heavy = randn({4, 6});
+    CHECK(captured.call(parts(other, heavy)).value()[0].allclose(expected(other, heavy), 1e-6, 0));
+  }
+  // Two parts of one tensor are not parts of two tensors, and a part may begin elsewhere.
+  CHECK_FALSE(captured.call({make().narrow(1, 0, 6), make().narrow(1, 6, 6), ops::transpose(weight, 0, 1)}));
+  CHECK_FALSE(captured.call({joint.narrow(1, 6, 6), joint.narrow(1, 0, 6), ops::transpose(weight, 0, 1)}));
+  const Profile profile;
+  captured.call(parts(joint, weight));
+  std::int64_t launches = 0;
+  for (const ProfileRow& one : profile.rows()) launches += one.launches;
+  CHECK(launches == static_cast<std::int64_t>(captured.call.size()));
+}
+
 TEST_CASE("a captured function writes the inputs of each call") {
   const auto step = [](const Tensors& inputs) {
     ops::add_into(inputs[0], inputs[0], inputs[1]);
