@@ -14,7 +14,7 @@
 #include "ops/check.h"
 #include "ops/collapse.h"
 #include "ops/contiguous.h"
-#include "ops/layout/fill_plan.h"
+#include "ops/layout/copy_plan.h"
 #include "ops/layout/transpose_copy.h"
 #include "ops/overlap.h"
 #include "ops/pointwise/pointwise_kernels.h"
@@ -186,15 +186,6 @@ void fill_into(const Tensor& dst, const Scalar& value) {
   else if (!is_floating(dst.dtype()))
     number = is_floating(value.dtype()) ? whole_bits(value.as_double(), dst.dtype()) : value.as_int();
   fill_kernels(dst.dtype()).run_into("fill_into", {}, {&number, 1}, {&dst, 1});
-}
-
-void add_fill(Plan& plan, const Target& target, Place to, std::int64_t count) {
-  PointwiseProblem problem{};
-  problem.kernels = fill_kernels(DType::f32).number();
-  problem.starts_gpu_vectors = to.offset % PointwiseProblem::gpu_vector == 0 ? 1 : 0;
-  problem.outputs_start_cpu_vectors = to.offset % PointwiseProblem::cpu_vector == 0 ? 1 : 0;
-  problem.set_loop({.shape = {count}, .strides = {Shape{1}}, .operands = 1});
-  plan.append(choose(pointwise_table, problem, target).plan, {to});
 }
 
 void add_copy(Plan& plan, Place from, Place to, std::int64_t count) {

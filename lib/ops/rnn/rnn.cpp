@@ -96,8 +96,7 @@ void run_forward(const RnnForward& p, const Inputs& inputs, const Buffers& b, co
           in_with_copies(inputs.weight_hh.filled()), in(defined_or(inputs.bias_hh, x)),
           in_with_copies(defined_or(inputs.weight_hr, x).filled()), in(defined_or(inputs.lengths, x)), out(b.gates),
           out(b.states), out(defined_or(b.cells, b.states)), out(defined_or(b.projected, b.states)),
-          out(p.padded != 0 ? y : b.states), in(defined_or(inputs.h0, x)), in(defined_or(inputs.c0, x))},
-         {absent_state});
+          out(p.padded != 0 ? y : b.states), in(defined_or(inputs.h0, x)), in(defined_or(inputs.c0, x))});
 }
 
 /// The tensors that a backward pass writes.
@@ -127,12 +126,10 @@ void run_backward(const RnnSizes& s, const RnnOutputGradients& dy, const RnnInpu
   const PreparedPtr prepared = prepare(backward_table, p, state_of(g.dinput));
   if (p.has_dh_n != 0) copy_into(g.dh, dy.h_n);
   if (p.has_dc_n != 0) copy_into(g.dc, dy.c_n);
-  launch(
-      *prepared,
-      {in_with_copies(weight_hh), in_with_copies(defined_or(weight_hr, weight_hh)), in(defined_or(lengths, g.dinput)),
-       in(defined_or(saved.gates, g.dinput)), in(defined_or(saved.cells, saved.states)), in(defined_or(dy_y, g.dinput)),
-       out(g.dinput), out(g.drecurrent), out(defined_or(g.dprojected, g.dh)), out(g.dh), out(defined_or(g.dc, g.dh))},
-      {absent_state});
+  launch(*prepared, {in_with_copies(weight_hh), in_with_copies(defined_or(weight_hr, weight_hh)),
+                     in(defined_or(lengths, g.dinput)), in(defined_or(saved.gates, g.dinput)),
+                     in(defined_or(saved.cells, saved.states)), in(defined_or(dy_y, g.dinput)), out(g.dinput),
+                     out(g.drecurrent), out(defined_or(g.dprojected, g.dh)), out(g.dh), out(defined_or(g.dc, g.dh))});
 }
 
 /// x (T, B, F) with zeros after the end of each sequence. The padding may hold NaN, and NaN times a gradient of 0 is

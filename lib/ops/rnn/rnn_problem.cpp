@@ -1,7 +1,9 @@
 #include "ops/rnn/rnn_problem.h"
 
+#include <algorithm>
+
 #include "dispatch/device_defines.h"
-#include "ops/layout/fill_plan.h"
+#include "ops/layout/copy_plan.h"
 #include "ops/storage.h"
 #include "rnn/flags.h"
 
@@ -20,6 +22,12 @@ namespace {
 std::int32_t common_flags(const RnnProblem& p) noexcept {
   return (p.padded != 0 ? kernels::WITH_LENGTHS : 0) | (p.projected != 0 ? kernels::PROJECTS : 0) |
          (p.reverse != 0 ? kernels::REVERSE : 0);
+}
+
+/// Sets elements of states or of their gradients to 0.
+void add_clear(Plan& plan, const Target& target, Place h, std::int64_t h_count, Place c, std::int64_t c_count) {
+  const std::int64_t count = std::max(h_count, c_count);
+  if (count > 0) plan.add({"rnn/rnn_clear.cl", "rnn_clear", {}}, target.flat_range(count), h, c, h_count, c_count);
 }
 
 }  // namespace
@@ -55,9 +63,8 @@ runtime::KernelSpec rnn_kernel(const RnnProblem& p, const Target& target, const 
 void add_absent_states(Plan& plan, const RnnForward& p, const Target& target) {
   const RnnForwardOperands o;
   const std::int64_t slot = p.first_slot(), outputs = p.batch * p.outputs;
-  if (p.has_h0 == 0) add_fill(plan, target, o.states.offset_by(slot * outputs), outputs);
-  if (p.kind().has_cell_state && p.has_c0 == 0)
-    add_fill(plan, target, o.cells.offset_by(slot * p.cell_slot()), p.batch * p.hidden);
+  add_clear(plan, target, o.states.offset_by(slot * outputs), p.has_h0 == 0 ? outputs : 0,
+            o.cells.offset_by(slot * p.cell_slot()), p.kind().has_cell_state && p.has_c0 == 0 ? p.batch * p.hidden : 0);
 }
 
 void add_first_states(Plan& plan, const RnnForward& p, const Target& target) {
@@ -70,8 +77,8 @@ void add_first_states(Plan& plan, const RnnForward& p, const Target& target) {
 
 void add_absent_states(Plan& plan, const RnnBackward& p, const Target& target) {
   const RnnBackwardOperands o;
-  if (p.has_dh_n == 0) add_fill(plan, target, o.dh, p.batch * p.outputs);
-  if (p.kind().has_cell_state && p.has_dc_n == 0) add_fill(plan, target, o.dc, p.batch * p.hidden);
+  add_clear(plan, target, o.dh, p.has_dh_n == 0 ? p.batch * p.outputs : 0, o.dc,
+            p.kind().has_cell_state && p.has_dc_n == 0 ? p.batch * p.hidden : 0);
 }
 
 void add_masked_outputs(Plan& plan, const RnnForward& p, const Target& target) {

@@ -65,7 +65,7 @@ struct RnnForward : RnnProblem {
   std::int64_t biased;                      ///< Whether there are biases.
   std::int64_t saves;                       ///< Whether gates, cells and projected are kept for backward.
   static constexpr std::uint32_t written_operands = 0x1fu << 7;  // See RnnForwardOperands.
-  std::int64_t has_h0, has_c0;  ///< Whether there are initial states. Otherwise they are absent_state.
+  std::int64_t has_h0, has_c0;  ///< Whether there are initial states. Otherwise they are 0.
 
   /// The position of the initial states in the buffers of states.
   std::int64_t first_slot() const noexcept { return slot_before(step(0)); }
@@ -81,7 +81,7 @@ struct RnnBackward : RnnProblem {
 };
 
 /// The operands of a forward plan, in the order in which launch() gets them. All are contiguous. A plan does not read
-/// operands that the problem does not have. The only scalar is absent_state.
+/// operands that the problem does not have.
 struct RnnForwardOperands {
   Place x = operand(0), weight_ih = operand(1), bias_ih = operand(2), weight_hh = operand(3), bias_hh = operand(4),
         weight_hr = operand(5), lengths = operand(6);
@@ -106,9 +106,6 @@ struct RnnBackwardOperands {
   Place dc = operand(10);         ///< (B, H): like dh, for c_n and c0.
 };
 
-/// The number with which plans fill absent initial states, and absent gradients of the last states.
-constexpr float absent_state = 0;
-
 /// RnnFlags of cl_kernels/rnn/flags.h.
 std::int32_t flags_of(const RnnForward& problem) noexcept;
 std::int32_t flags_of(const RnnBackward& problem) noexcept;
@@ -120,9 +117,10 @@ runtime::KernelSpec rnn_kernel(const RnnProblem& problem, const Target& target, 
 /// Puts the initial states in their slots. Forward plans begin with this step, unless their kernel reads the states
 /// where they are.
 void add_first_states(Plan& plan, const RnnForward& problem, const Target& target);
-/// Fills the initial states that are absent.
+/// Sets the initial states that are absent to 0, in one launch.
 void add_absent_states(Plan& plan, const RnnForward& problem, const Target& target);
-/// Fills the gradients of the last states that the caller does not write. Every backward plan begins with this step.
+/// Sets the gradients of the last states that the caller does not write to 0. Every backward plan begins with this
+/// step.
 void add_absent_states(Plan& plan, const RnnBackward& problem, const Target& target);
 
 /// With lengths: y[t] is the state after step t, and 0 after the end of a sequence. Every forward plan ends with this
