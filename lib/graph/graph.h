@@ -144,6 +144,9 @@ struct Value {
   /// Set for a value of text: its numbers are positions in this list. Also set for floats that are a list of maps: each
   /// row is a map, and this list has the keys of the columns.
   Texts texts = {};
+  /// Set for numbers of an element type of ONNX that the library does not have: the type's number in files. `dtype` has
+  /// all numbers of that type.
+  int small = 0;
 };
 
 /// The id of a node's op.

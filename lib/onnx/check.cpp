@@ -9,6 +9,7 @@
 #include "crisol/grad_mode.h"
 #include "crisol/onnx.h"
 #include "onnx/ops/element_types.h"
+#include "onnx/ops/small_types.h"
 #include "onnx/reader/model_file.h"
 
 namespace crisol::onnx {
@@ -109,7 +110,10 @@ std::pair<std::string, Tensor> load_tensor(const std::string& path, Device devic
   file::TensorFile file(path);
   const auto [dtype, shape] = layout_of(file.tensor());
   const file::Elements elements = file.elements_of(file.tensor());
-  return {std::string(file.tensor().name), from_bytes(elements.bytes().data(), shape, dtype, device)};
+  const SmallType* const small = small_type(file.tensor().type);
+  const std::string whole = small == nullptr ? std::string() : unpacked(elements.bytes(), shape.numel(), *small);
+  const char* const bytes = small == nullptr ? elements.bytes().data() : whole.data();
+  return {std::string(file.tensor().name), from_bytes(bytes, shape, dtype, device)};
 }
 
 const char* name_of(CheckState state) noexcept {

@@ -8,6 +8,7 @@
 #include "onnx/node_order.h"
 #include "onnx/ops/element_types.h"
 #include "onnx/ops/network/quantized_groups.h"
+#include "onnx/ops/small_types.h"
 
 namespace crisol::onnx {
 
@@ -108,24 +109,6 @@ void Importer::add_body_input(NameScope& scope, const file::ValueInfoProto& inpu
   define(scope, input.name, at);
 }
 
-namespace {
-
-/// Whether a tensor has numbers of 4 bits that only DequantizeLinear reads. Numbers of 8 bits serve it as well.
-bool is_only_dequantized(const file::TensorProto& tensor, const file::Graph& graph) {
-  if (tensor.type != file::ElementType::u4 && tensor.type != file::ElementType::i4) return false;
-  const auto reads = [&](const file::Node& node) {
-    bool found = false;
-    visit_uses(node, [&](std::string_view name) { found = found || name == tensor.name; });
-    return found;
-  };
-  return std::all_of(graph.nodes.begin(), graph.nodes.end(),
-                     [&](const file::Node& node) { return node.op == "DequantizeLinear" || !reads(node); }) &&
-         std::none_of(graph.outputs.begin(), graph.outputs.end(),
-                      [&](const file::ValueInfoProto& output) { return output.name == tensor.name; });
-}
-
-}  // namespace
-
 Importer::Initializers Importer::add_initializers(NameScope& scope, const file::Graph& graph) {
   Initializers known;
   const auto add = [&](const file::TensorProto& tensor, const std::function<Datum()>& read) {
@@ -139,10 +122,7 @@ Importer::Initializers Importer::add_initializers(NameScope& scope, const file::
   };
   for (const file::TensorProto& tensor : graph.initializers) {
     if (const auto [at, is_new] = known.emplace(tensor.name, &tensor); is_new)
-      add(tensor, [&] {
-        if (is_only_dequantized(tensor, graph)) return tensors_.unpacked(tensor);
-        return scope.calls > 0 ? tensors_.shared(tensor) : tensors_.read(tensor);
-      });
+      add(tensor, [&] { return scope.calls > 0 ? tensors_.shared(tensor) : tensors_.read(tensor); });
     else
       require_io(tensors_.equal(*at->second, tensor), "the initializer ", in_quotes(tensor.name),
                  " is there twice, with different elements");
@@ -163,6 +143,7 @@ int Importer::add_initializer(const NameScope& scope, const file::TensorProto& t
   Datum datum = read();
   Value value = value_of(datum);
   value.texts = tensors_.texts_of(tensor);
+  if (small_type(tensor.type) != nullptr) value.small = static_cast<int>(tensor.type);
   value.name = scope.full_name(tensor.name);
   const int constant = scope.level->add(std::move(value));
   scope.level->add_constant(constant, std::move(datum));

@@ -149,6 +149,7 @@ std::vector<int> Importer::add_node(const NameScope& scope, const file::Node& no
       constant = tensors_.constant(attributes);
       outputs[0] = value_of(*constant);
       outputs[0].texts = tensors_.texts_of_constant(attributes);
+      outputs[0].small = Tensors::small_type_of_constant(attributes);
     } else {
       build(scope, node, attributes, made, outputs);
     }
@@ -187,7 +188,7 @@ void Importer::build(const NameScope& scope, const file::Node& node, const std::
     inputs.emplace_back();
     if (input == graph::absent) continue;
     const Value& value = scope.level->graph.values[static_cast<std::size_t>(input)];
-    inputs.back() = {"", value.dtype, value.shape, value.is_sequence, value.is_optional, value.texts};
+    inputs.back() = {"", value.dtype, value.shape, value.is_sequence, value.is_optional, value.texts, value.small};
   }
   Bodies bodies(*this, scope, node, made.name);
   Call call(node, attributes, version, made.inputs, std::move(inputs), bodies);
@@ -197,12 +198,15 @@ void Importer::build(const NameScope& scope, const file::Node& node, const std::
     made.op = GraphOp::other;
     made.other_op = op_of(node);
   }
-  const graph::Texts moved = moves_elements(node) ? call.texts_of_input() : nullptr;
+  const bool moves = moves_elements(node);
+  const graph::Texts moved = moves ? call.texts_of_input() : nullptr;
+  if (moves) call.takes_small_types();
   call.check_all_known();
   mark_untrained(*scope.level, node, made.inputs);
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     outputs[k] = std::move(call.output(k));
     if (moved) outputs[k].texts = moved;
+    if (moves) outputs[k].small = call.input(0).small;
   }
   bodies.move_to(made);
   made.attributes = std::move(call.described());

@@ -118,7 +118,7 @@ graph::Value declared_by(const file::Type& type) {
 
 void add_declared(const graph::Value& declared, graph::Value& value) {
   if (declared.is_sequence != value.is_sequence) return;
-  if (!value.dtype) value.dtype = declared.dtype;
+  if (!value.dtype) value.dtype = declared.dtype, value.small = declared.small;
   if (!value.shape && declared.shape) value.shape.emplace(declared.shape->size());
 }
 

@@ -7,6 +7,7 @@
 #include "base/whole.h"
 #include "crisol/dtype_table.h"
 #include "onnx/ops/element_types.h"
+#include "onnx/ops/small_types.h"
 #include "tensor/upload.h"
 
 namespace crisol::onnx {
@@ -94,6 +95,12 @@ graph::Texts Tensors::texts_of_constant(const std::vector<Call::Attribute>& attr
   return a.kind == file::Attribute::Kind::tensor ? texts_of(a.tensors[0]) : nullptr;
 }
 
+int Tensors::small_type_of_constant(const std::vector<Call::Attribute>& attributes) {
+  const file::Attribute& a = *attributes[0].value;
+  const bool is_small = a.kind == file::Attribute::Kind::tensor && small_type(a.tensors[0].type) != nullptr;
+  return is_small ? static_cast<int>(a.tensors[0].type) : 0;
+}
+
 Datum Tensors::positions_of(const file::TensorProto& tensor) {
   require(tensor.sizes.size() <= Shape::max_rank, "onnx", "a tensor has ", tensor.sizes.size(), " axes, at most ",
           Shape::max_rank, " allowed");
@@ -116,6 +123,8 @@ Datum Tensors::read(const file::TensorProto& tensor) {
   if (tensor.type == file::ElementType::string) return positions_of(tensor);
   const auto [dtype, shape] = layout_of(tensor);
   const file::Elements elements = file_.elements_of(tensor);
+  if (const SmallType* const small = small_type(tensor.type))
+    return made_of(unpacked(elements.bytes(), shape.numel(), *small), shape, dtype);
   if (narrows_ && tensor.type == file::ElementType::f64) return made_of(narrowed(elements.bytes()), shape, dtype);
   if (graph::may_be_shape(shape, dtype)) return Datum(numbers_of(elements.bytes(), dtype), shape, dtype);
   constexpr std::size_t least_in_file = 4096;  // A page.
@@ -132,20 +141,6 @@ Datum Tensors::read(const file::TensorProto& tensor) {
   return {std::move(made), number_of(elements.bytes(), dtype)};
 }
 
-Datum Tensors::unpacked(const file::TensorProto& tensor) {
-  file::TensorProto whole = tensor;
-  whole.type = tensor.type == file::ElementType::i4 ? file::ElementType::i8 : file::ElementType::u8;
-  const auto [dtype, shape] = layout_of(whole);
-  const file::Elements elements = file_.elements_of(tensor);
-  const std::string_view packed = elements.bytes();
-  std::string bytes(static_cast<std::size_t>(shape.numel()), '\0');
-  for (std::size_t i = 0; i < bytes.size(); ++i) {  // The first number of a byte is in its low half.
-    const int bits = static_cast<unsigned char>(packed[i / 2]) >> (i % 2 * 4) & 15;
-    bytes[i] = static_cast<char>(dtype == DType::i8 && bits > 7 ? bits - 16 : bits);
-  }
-  return made_of(bytes, shape, dtype);
-}
-
 Datum Tensors::made_of(std::string_view bytes, const Shape& shape, DType dtype) {
   if (graph::may_be_shape(shape, dtype)) return Datum(numbers_of(bytes, dtype), shape, dtype);
   Tensor made = upload_in_parts(bytes, shape, dtype, device_, [](std::string_view) {});
@@ -155,6 +150,8 @@ Datum Tensors::made_of(std::string_view bytes, const Shape& shape, DType dtype) 
 
 Datum Tensors::dense(const file::SparseTensor& tensor) {
   const DType dtype = layout_of(tensor.values).first;
+  require(small_type(tensor.values.type) == nullptr, "onnx", "a sparse tensor of ", name_of(tensor.values.type),
+          " is not supported");
   require(tensor.sizes.size() <= Shape::max_rank, "onnx", "a tensor has ", tensor.sizes.size(), " axes, at most ",
           Shape::max_rank, " allowed");
   const Shape shape(tensor.sizes);

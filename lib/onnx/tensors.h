@@ -18,8 +18,6 @@ class Tensors {
   /// the device. Large floating-point tensors stay in the file until their values are needed. Throws Error: io for
   /// damaged data, and invalid_argument for elements and numbers of axes that the library does not have.
   graph::Datum read(const file::TensorProto& tensor);
-  /// Whole numbers of 4 bits as numbers of 8 bits.
-  graph::Datum unpacked(const file::TensorProto& tensor);
   /// A sparse tensor as a dense tensor, with zeros for the other elements.
   graph::Datum dense(const file::SparseTensor& tensor);
   /// The same as read, but the tensor is read once and kept, because a function may be called often.
@@ -30,6 +28,8 @@ class Tensors {
   /// it. Null for numbers.
   graph::Texts texts_of(const file::TensorProto& tensor);
   graph::Texts texts_of_constant(const std::vector<Call::Attribute>& attributes);
+  /// The number of a Constant node's type if it is small (onnx/ops/small_types.h), otherwise 0.
+  static int small_type_of_constant(const std::vector<Call::Attribute>& attributes);
   /// Whether two tensors have the same elements.
   bool equal(const file::TensorProto& a, const file::TensorProto& b);
 

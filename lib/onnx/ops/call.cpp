@@ -199,6 +199,9 @@ void Call::check_all_known() const {
             inputs_[i].is_optional ? "optional" : "a sequence", ", a tensor expected");
   for (std::size_t i = 0; i < inputs_.size(); ++i)
     require(!inputs_[i].texts || (takes_texts_ && i == 0), "onnx", "input ", i, " is text, numbers expected");
+  for (std::size_t i = 0; i < inputs_.size() && !takes_small_types_; ++i)
+    require(inputs_[i].small == 0, "onnx", "input ", i, " has elements of ",
+            name_of(static_cast<file::ElementType>(inputs_[i].small)), ", which are not supported here");
 }
 
 }  // namespace crisol::onnx

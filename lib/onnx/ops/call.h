@@ -147,6 +147,9 @@ class Call {
     return input(0).texts;
   }
 
+  /// Declares that inputs may have numbers of small types (onnx/ops/small_types.h).
+  void takes_small_types() noexcept { takes_small_types_ = true; }
+
   /// Sets the known facts about an output.
   void gives(std::size_t output, graph::Value value);
   /// Declares that the first output has the element type and the shape of an input.
@@ -179,7 +182,7 @@ class Call {
   graph::Control control_;
   std::set<std::string_view> known_;
   Attributes described_;
-  bool takes_sequences_ = false, takes_texts_ = false, differs_ = false;
+  bool takes_sequences_ = false, takes_texts_ = false, takes_small_types_ = false, differs_ = false;
 };
 
 }  // namespace crisol::onnx

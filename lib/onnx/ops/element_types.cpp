@@ -2,6 +2,7 @@
 
 #include "base/element_number.h"
 #include "base/text.h"
+#include "onnx/ops/small_types.h"
 
 namespace crisol::onnx {
 
@@ -31,7 +32,7 @@ graph::Value value_of_type(const file::Type& type) {
   if (inner->kind == Kind::none) return value;
   require(inner->kind == Kind::tensor, "onnx", "other values than tensors, sequences of tensors and optional ones are ",
           "not supported");
-  value.dtype = dtype_of(inner->element);
+  if (const auto element = element_of(inner->element)) element->describe(value);
   require(value.dtype || inner->element == file::ElementType::undefined, "onnx", "elements of ",
           name_of(inner->element), " are not supported");
   if (!inner->shape) return value;
@@ -48,11 +49,11 @@ graph::Value value_of_type(const file::Type& type) {
 }
 
 std::pair<DType, Shape> layout_of(const file::TensorProto& tensor) {
-  const auto dtype = dtype_of(tensor.type);
-  require(dtype.has_value(), "onnx", "elements of ", name_of(tensor.type), " are not supported");
+  const auto element = element_of(tensor.type);
+  require(element.has_value(), "onnx", "elements of ", name_of(tensor.type), " are not supported");
   require(tensor.sizes.size() <= Shape::max_rank, "onnx", "a tensor has ", tensor.sizes.size(), " axes, at most ",
           Shape::max_rank, " allowed");
-  return {*dtype, Shape(tensor.sizes)};
+  return {element->dtype, Shape(tensor.sizes)};
 }
 
 }  // namespace crisol::onnx

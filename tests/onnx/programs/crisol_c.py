@@ -13,6 +13,10 @@ ROWS = (pathlib.Path(__file__).parents[3] / "include/crisol/dtypes.def").read_te
 # The element types by crisol's name, in the order of crisol_dtype.
 TYPES = {name: np.dtype(numpy) for name, numpy in re.findall(r"""^CRISOL_DTYPE\(.*?"(\w+)".*"(\w+)", '""", ROWS, re.M)}
 DTYPES = list(TYPES.values())
+# Types that crisol keeps as another type, which has all their numbers.
+KEPT = {"int2": np.int8, "uint2": np.uint8, "int4": np.int8, "uint4": np.uint8, "float4_e2m1fn": np.float16,
+        "float8_e4m3fn": np.float16, "float8_e4m3fnuz": np.float16, "float8_e5m2": np.float16,
+        "float8_e5m2fnuz": np.float16, "float8_e8m0fnu": np.float32}  # fmt: skip
 DEFAULT_DEVICE = ctypes.c_int32(-1)
 
 
@@ -59,6 +63,8 @@ class Library:
         """A tensor on the default device. The array's type is one of DTYPES."""
         if isinstance(array, np.generic):
             array = np.asarray(array)
+        if isinstance(array, np.ndarray) and array.dtype.name in KEPT:
+            array = array.astype(KEPT[array.dtype.name])
         if not isinstance(array, np.ndarray) or array.dtype not in DTYPES:
             raise Failure("an input that is no tensor of a type of crisol")
         array = np.ascontiguousarray(array).reshape(array.shape)

@@ -40,7 +40,8 @@ struct ResultPair {
 
   template <class Value>
   Value quantize(const Value& y, std::span<const Value> in, DType otherwise) const {
-    return quantized(y, in[scale], has_zero ? &in[scale + 1] : nullptr, DType::f32, dtype.value_or(otherwise));
+    const DType result = dtype.value_or(otherwise);
+    return quantized(y, in[scale], has_zero ? &in[scale + 1] : nullptr, DType::f32, result, Range(result));
   }
 
   std::size_t scale;

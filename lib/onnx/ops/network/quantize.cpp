@@ -1,4 +1,5 @@
-// Ops on numbers that are quantised to 8 or 16 bits. A number q means scale (q - zero point).
+// Ops on numbers that are quantised to 2 to 16 bits, or to small floating-point types. A number q means scale (q - zero
+// point).
 #include <algorithm>
 
 #include "base/text.h"
@@ -8,6 +9,7 @@
 #include "onnx/ops/axes.h"
 #include "onnx/ops/element_types.h"
 #include "onnx/ops/network/quantized.h"
+#include "onnx/ops/small_types.h"
 
 namespace crisol::onnx {
 
@@ -59,44 +61,83 @@ bool is_for_all(const Call& call) {
   return is_number(1) && is_number(2);
 }
 
+/// The type of the numbers that a QuantizeLinear gives.
+Element quantised_type(Call& call) {
+  const std::int64_t type = call.version() >= 21 ? call.integer("output_dtype", 0) : 0;
+  Element result{call.dtype_of(2).value_or(DType::u8), small_type(call.input(2))};
+  if (type != 0) result = element_of_number(type);
+  require(result.small != nullptr || (is_whole(result.dtype) && size_of(result.dtype) <= 2), "onnx",
+          "quantised elements of ", result.dtype, " are not supported, u8, i8, u16 and i16 are");
+  if (!call.has_input(2)) return result;
+  call.require_dtype(2, result.dtype);
+  require(small_type(call.input(2)) == result.small, "onnx", "the zero point has another type than the result");
+  return result;
+}
+
+/// The nearest numbers of a small floating-point type to x / scale + zero.
+Run quantize_to_reals(const Granularity& granularity, const SmallType& type, const Rounding& rounding,
+                      std::optional<DType> precision) {
+  return [=, to_type = ToSmallType(type, rounding)](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device), zero = granularity.spread(input_of(in, 2, device), x);
+    const Tensor scale = granularity.spread(in[1].tensor(device), x);
+    const DType computed = precision ? *precision : scale.dtype();
+    const Tensor y = (x.to(computed) / scale.to(computed)).to(DType::f32);
+    return Data{to_type(zero.defined() ? y + zero.to(DType::f32) : y)};
+  };
+}
+
 Run quantize_linear(Call& call) {
   call.check_counts(2, 3);
+  call.takes_small_types();
   const Granularity granularity(call);
-  if (call.version() >= 19) call.ignore({"saturate"});  // It matters only for types that the library does not have.
-  const std::int64_t type = call.version() >= 21 ? call.integer("output_dtype", 0) : 0;
-  const DType result = type != 0 ? dtype_of_number(type) : call.dtype_of(2).value_or(DType::u8);
-  require(is_whole(result) && size_of(result) <= 2, "onnx", "quantised elements of ", result,
-          " are not supported, u8, i8, u16 and i16 are");
+  const Rounding rounding(call);
+  const Element result = quantised_type(call);
   const std::int64_t precision_number = call.version() >= 23 ? call.integer("precision", 0) : 0;
   std::optional<DType> precision;
   if (precision_number != 0) precision = dtype_of_number(precision_number);
   require(!precision || is_floating(*precision), "onnx", "precision ", precision_number, " is not supported");
-  if (call.has_input(2)) call.require_dtype(2, result);
   graph::Value y = call.input(0);
-  y.dtype = result;
+  result.describe(y);
   call.gives(0, y);
+  if (result.small != nullptr && !result.small->is_whole())
+    return quantize_to_reals(granularity, *result.small, rounding, precision);
+  const Range range = result.small != nullptr ? result.small->range() : Range(result.dtype);
   Run run([=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device), zero = granularity.spread(input_of(in, 2, device), x);
     const Tensor scale = granularity.spread(in[1].tensor(device), x);
     return Data{quantized(x, scale, zero.defined() ? &zero : nullptr, precision ? *precision : scale.dtype(),
-                          zero.defined() ? zero.dtype() : result)};
+                          zero.defined() ? zero.dtype() : result.dtype, range)};
   });
   if (is_for_all(call) && (precision || call.dtype_of(1)))
-    run.formula = [result, rounded = precision ? *precision : *call.dtype_of(1)](std::span<const Expr> in) {
-      return quantized(in[0], in[1], in.size() > 2 ? &in[2] : nullptr, rounded, result);
+    run.formula = [=, rounded = precision ? *precision : *call.dtype_of(1)](std::span<const Expr> in) {
+      return quantized(in[0], in[1], in.size() > 2 ? &in[2] : nullptr, rounded, result.dtype, range);
     };
   return run;
 }
 
+/// scale (x - zero) for x of a small floating-point type.
+Run dequantize_reals(const Granularity& granularity, std::optional<DType> result) {
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device), zero = granularity.spread(input_of(in, 2, device), x);
+    const Tensor scale = granularity.spread(in[1].tensor(device), x), real = x.to(DType::f32);
+    const Tensor y = (zero.defined() ? real - zero.to(DType::f32) : real) * scale.to(DType::f32);
+    return Data{y.to(result ? *result : scale.dtype())};
+  };
+}
+
 Run dequantize_linear(Call& call) {
   call.check_counts(2, 3);
+  call.takes_small_types();
   const Granularity granularity(call);
   const std::int64_t type = call.version() >= 23 ? call.integer("output_dtype", 0) : 0;
   std::optional<DType> result = call.dtype_of(1);
   if (type != 0) result = dtype_of_number(type);
   graph::Value y = call.input(0);
   y.dtype = result;
+  y.small = 0;
   call.gives(0, y);
+  const SmallType* const small = small_type(call.input(0));
+  if (small != nullptr && !small->is_whole()) return dequantize_reals(granularity, result);
   Run run([=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device), zero = granularity.spread(input_of(in, 2, device), x);
     const Tensor scale = granularity.spread(in[1].tensor(device), x);
@@ -197,7 +238,7 @@ ops::RangeQuantized dynamically_quantized(const Tensor& x) {
       "quantization");
   static const auto numbers =
       fuse([](const Expr& values, const Expr& scale,
-              const Expr& zero) { return quantized(values, scale, &zero, DType::f32, DType::u8); },
+              const Expr& zero) { return quantized(values, scale, &zero, DType::f32, DType::u8, Range(DType::u8)); },
            "quantized");
   const auto [scale, zero] = parameters(x.min(), x.max());
   return {numbers(x, scale, zero), scale, zero};

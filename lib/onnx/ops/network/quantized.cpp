@@ -21,12 +21,6 @@ void require_quantized(const Tensor& x) {
             " are not supported, u8, i8, u16 and i16 are");
 }
 
-Range::Range(DType dtype) noexcept {
-  const auto numbers = static_cast<double>(std::int64_t{1} << dtype_row(dtype).digits);
-  least = kind_of(dtype) == DTypeKind::unsigned_integer ? 0 : -numbers;
-  greatest = numbers - 1;
-}
-
 Tensor centred(const Tensor& x, const Tensor& zero) {
   require_quantized(x);
   require_quantized(zero);

@@ -9,6 +9,7 @@
 #include "crisol/fuse.h"
 #include "functions/fuse/epilogue.h"
 #include "onnx/ops/domains/device_parts.h"
+#include "onnx/ops/small_types.h"
 #include "onnx/ops/table.h"
 #include "onnx/ops/vision/windows.h"
 #include "ops/conv/conv_pairs.h"
@@ -19,19 +20,11 @@ namespace crisol::onnx {
 /// Throws for elements of other types than whole numbers of one or two bytes. The tensor may be undefined.
 void require_quantized(const Tensor& x);
 
-/// The least and the greatest number of a type of whole numbers with at most 32 bits.
-struct Range {
-  explicit Range(DType dtype) noexcept;
-
-  double least, greatest;
-};
-
 /// The nearest number of a quantised type to x / scale, plus the zero point. The quotient is rounded to `precision`
 /// before. `zero` may be null. Value is Tensor or Expr.
 template <class Value>
-Value quantized(const Value& x, const Value& scale, const Value* zero, DType precision, DType result) {
+Value quantized(const Value& x, const Value& scale, const Value* zero, DType precision, DType result, Range range) {
   const Value y = round((x.to(precision) / scale.to(precision)).to(DType::f32));
-  const Range range(result);
   return clamp(zero != nullptr ? y + zero->to(DType::f32) : y, range.least, range.greatest).to(result);
 }
 

@@ -11,6 +11,7 @@
 #include "crisol/functions/triangle.h"
 #include "graph/ops/data.h"
 #include "onnx/ops/host_numbers.h"
+#include "onnx/ops/small_types.h"
 #include "onnx/ops/table.h"
 
 namespace crisol::onnx {
@@ -133,10 +134,13 @@ Run top_k(Call& call) {
 
 Run cast_like(Call& call) {
   call.check_counts(2, 2);
+  call.takes_small_types();
+  const Rounding rounding(call);
+  if (const SmallType* const small = small_type(call.input(1))) return cast_to_small_type(call, *small, rounding);
   graph::Value value = call.input(0);
   value.dtype = call.dtype_of(1);
+  value.small = 0;
   call.gives(0, value);
-  call.ignore({"saturate", "round_mode"});  // They matter only for types that the library does not have.
   return [](const Data& in, Device device) { return Data{converted(in[0], in[1].dtype(), device)}; };
 }
 

@@ -9,6 +9,7 @@
 #include "onnx/ops/domains/labels.h"
 #include "onnx/ops/element_types.h"
 #include "onnx/ops/host_numbers.h"
+#include "onnx/ops/small_types.h"
 #include "onnx/ops/table.h"
 #include "onnx/reader/message.h"
 #include "ops/collapse.h"
@@ -153,7 +154,7 @@ Run gather_(Call& call) {
 Run cast_to(Call& call, DType dtype) {
   call.check_counts(1, 1);
   graph::Value value = call.input(0);
-  value.dtype = dtype;
+  Element{dtype}.describe(value);
   call.gives(0, value);
   Run run([=](const Data& in, Device device) { return Data{converted(in[0], dtype, device)}; });
   if (dtype == DType::f32) run.formula = [](std::span<const Expr> in) { return in[0].to(DType::f32); };
@@ -162,10 +163,14 @@ Run cast_to(Call& call, DType dtype) {
 
 Run cast(Call& call) {
   require(call.has("to"), "onnx", "attribute to is missing");
-  call.ignore({"saturate", "round_mode"});  // They matter only for types that the library does not have.
+  const Rounding rounding(call);
   const std::int64_t to = call.integer("to", 0);
   const graph::Texts texts = call.texts_of_input();
-  if (texts == nullptr) return cast_to(call, dtype_of_number(to));
+  call.takes_small_types();
+  if (texts == nullptr) {
+    const Element element = element_of_number(to);
+    return element.small != nullptr ? cast_to_small_type(call, *element.small, rounding) : cast_to(call, element.dtype);
+  }
   if (to != static_cast<std::int64_t>(file::ElementType::string)) return cast_texts(call, *texts, dtype_of_number(to));
   call.check_counts(1, 1);
   call.gives_same();
