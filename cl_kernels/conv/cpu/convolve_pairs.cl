@@ -2,8 +2,8 @@
 // channel, row, column of the window. B is the matrix of windows: column j is pixel j % pixels of image j / pixels. x
 // comes from conv/cpu/pair_images.cl.
 //
-// A unit of work is the panels of a tile, of 16 pixels each, with a block of `block` filters. It packs the windows of
-// the panels in its own slice of `scratch`, which stays in the L2 cache.
+// A unit of work is some panels, of 16 pixels each, with a block of `block` filters. It packs the windows of the panels
+// in its own slice of `scratch`, which stays in the L2 cache.
 #include "conv/parameters.h"
 #include "product/pairs/result.h"
 
@@ -76,7 +76,7 @@ CPU_KERNEL void convolve_pairs(__global const int* restrict a, const ulong a_off
                                SCALED_PARAMETERS, const PairConvolutionParameters p, const ScaledParameters by,
                                EPILOGUE_PARAMETERS) {
   const int depth = p.channels * p.taps_h * p.taps_w, pairs = (depth + 1) / 2;
-  const int columns = p.images * p.pixels, tile = 16 * TILE_PANELS;
+  const int columns = p.images * p.pixels, tile = 16 * p.panels;
   const int tiles = (columns + tile - 1) / tile, blocks = (p.filters + p.block - 1) / p.block;
   const long units = (long)tiles * blocks;
   const long item = get_global_id(0), items = get_global_size(0);
@@ -94,10 +94,14 @@ CPU_KERNEL void convolve_pairs(__global const int* restrict a, const ulong a_off
     for (int i = 0; i < panels; ++i) pack_panel(panel + i * pairs * 16, x + x_offset, first + i * 16, tap_places, &p);
     NO_UNROLL
     for (int row = block * p.block; row < min(p.filters, (block + 1) * p.block); row += TILE_ROWS) {
-      pairv sums[TILE_ROWS][2];
       const int rows = min(TILE_ROWS, min(p.filters, (block + 1) * p.block) - row);
-      multiply_tile(sums, a + a_offset + (long)row * pairs, pairs, rows, panel, panels, pairs);
-      store_scaled(sums, row, rows, first, min(tile, columns - first), &to);
+      NO_UNROLL
+      for (int i = 0; i < panels; i += TILE_PANELS) {
+        pairv sums[TILE_ROWS][2];
+        multiply_tile(sums, a + a_offset + (long)row * pairs, pairs, rows, panel + (long)i * pairs * 16, panels - i,
+                      pairs);
+        store_scaled(sums, row, rows, first + 16 * i, min(16 * TILE_PANELS, columns - first - 16 * i), &to);
+      }
     }
   }
 }

@@ -6,6 +6,7 @@
 #include "common/element.h"
 #include "common/vector.h"
 #include "conv/parameters.h"
+#include "product/pairs/numbers.h"
 
 #ifndef T
 #define T uchar
@@ -42,10 +43,10 @@ CPU_KERNEL void pair_images(__global const T* restrict x, const ulong x_offset, 
         NO_UNROLL
         for (; w + 8 <= last; w += 8)
           *(__global unaligned_shorts*)(out + w) =
-              RESIZED(short8, *(__global const unaligned_bytes*)(line + w)) - point;
+              numbers_of_8(RESIZED(short8, *(__global const unaligned_bytes*)(line + w)) - point);
       }
       NO_UNROLL
-      for (; w < last; ++w) out[w] = (short)(line[w * p.stride_w] - point);
+      for (; w < last; ++w) out[w] = number_of(line[w * p.stride_w] - point);
       for (; w < p.phase_w; ++w) out[w] = 0;
     }
   }

@@ -1,6 +1,7 @@
-// Packs matrices of whole numbers of one byte, minus their zero point, as pairs (product/pairs/pairs.h). A line is a
-// row of A or a column of B. The numbers of a line are `step` elements apart. There are `count` matrices. Groups of
-// `inner_count` matrices are `outer` elements apart, and the matrices of a group are `inner` elements apart.
+// Packs matrices of whole numbers of one byte, or of i16 from -255 to 255, minus their zero point, as pairs
+// (product/pairs/pairs.h). A line is a row of A or a column of B. The numbers of a line are `step` elements apart.
+// There are `count` matrices. Groups of `inner_count` matrices are `outer` elements apart, and the matrices of a group
+// are `inner` elements apart.
 //
 // zero has one number, or one for each line of all matrices (zero_step is 0 or 1).
 #include "product/pairs/pairs.h"
@@ -22,7 +23,7 @@ INLINE int zero_of(__global const T* zero, long line, const PackPairsParameters*
 INLINE int pair_at(__global const T* line, int t, int zero, const PackPairsParameters* p) {
   const int first = line[2 * t * p->step] - zero;
   const int second = 2 * t + 1 < p->depth ? line[(2 * t + 1) * p->step] - zero : 0;
-  return (first & 0xffff) | second << 16;
+  return pair_of(first, second);
 }
 
 // A: (count, lines, pairs). A unit of work is a line.
@@ -40,7 +41,8 @@ CPU_KERNEL void pack_rows(__global const T* restrict x, const ulong x_offset, __
     int t = 0;
     if (p.step == 1)
       for (; 2 * t + 16 <= p.depth; t += 8)
-        STORE_16(short, RESIZED(short16, LOAD_16(T, from + 2 * t)) - (short)point, (__global short*)(to + t));
+        STORE_16(short, numbers_of_16(RESIZED(short16, LOAD_16(T, from + 2 * t)) - (short)point),
+                 (__global short*)(to + t));
     NO_UNROLL
     for (; t < pairs; ++t) to[t] = pair_at(from, t, point, &p);
   }

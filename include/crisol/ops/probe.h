@@ -24,7 +24,8 @@ CRISOL_API std::vector<ProbeResult> probe_results(Device device = Device());
 /// result "none". The names and results are:
 ///
 ///   matrix_tf32, matrix_fp16, matrix_bf16   a unit as matrix_units() names it
-///   pairs                                   "vpdpwssd" or "pmaddwd": instructions of x86 that multiply pairs of i16
+///   pairs                                   "tdpbf16ps", "vpdpwssd" or "pmaddwd": instructions of x86 that multiply
+///                                           pairs of 16 bits
 ///   shuffle                                 "nvidia": its instruction shfl.sync, by inline PTX
 ///
 /// Throws invalid_argument for an unknown probe, and for a result that the probe cannot have.

@@ -26,7 +26,15 @@ std::int32_t run_of(std::int64_t width) {
   return 1;
 }
 
-/// The padded phases of x: i16 (planes, phases, phase_h, phase_w).
+/// The pixels of a unit of work: those of a tile, or all pixels if they are few and the filters do not stay in the L2
+/// cache. Each part of the filters is then read from memory once.
+std::int64_t columns_of_unit(std::int64_t columns, std::int64_t tile, std::int64_t pairs_of_filters) {
+  constexpr std::int64_t most_tiles = 4, pairs_in_cache = std::int64_t{1} << 18;
+  const std::int64_t tiles = ceil_div(columns, tile);
+  return tiles <= most_tiles && pairs_of_filters > pairs_in_cache ? tiles * tile : tile;
+}
+
+/// The padded phases of x: 16 bits (planes, phases, phase_h, phase_w).
 Tensor phases_of(const Tensor& x, const Tensor& zero, const PairWindows& w, std::int64_t phase_h,
                  std::int64_t phase_w) {
   const std::int64_t planes = x.size(0) * x.size(1);
@@ -44,8 +52,8 @@ Tensor phases_of(const Tensor& x, const Tensor& zero, const PairWindows& w, std:
                                                 .has_zero = zero.defined() ? 1 : 0,
                                                 .unused = 0};
   runtime::DeviceState& device = state_of(y);
-  runtime::Defines defines{{"T", number_type(x.dtype())}};
-  dispatch::define_math(defines, runtime::info_of(device));
+  runtime::Defines defines = number_defines(device);
+  defines.add({"T", number_type(x.dtype())});
   runtime::launch(device, {"conv/cpu/pair_images.cl", "pair_images", defines},
                   dispatch::persistent_range(dispatch::target_of(device), planes, y.numel() / planes), in(images),
                   zero.defined() ? in(zero) : runtime::BufferView(in(images)), out(y), struct_arg(parameters));
@@ -85,13 +93,15 @@ Tensor convolve_pairs(const Tensor& x, const Tensor& zero, const Tensor& filters
 
   runtime::DeviceState& device = state_of(y);
   const dispatch::Target target = dispatch::target_of(device);
-  const std::int64_t tile = pair_columns(device), across = ceil_div(columns, tile), tiles = ceil_div(m, pair_rows);
+  const std::int64_t tile_rows = pair_rows(device), tiles = ceil_div(m, tile_rows);
+  const std::int64_t tile = columns_of_unit(columns, pair_columns(device), m * pairs);
+  const std::int64_t across = ceil_div(columns, tile);
   // With few pixels the filters are cut too, although each block packs the windows again.
   const std::int64_t wanted = std::min(tiles, ceil_div(std::int64_t{target.info.compute_units}, across));
-  const std::int64_t block = ceil_div(tiles, wanted) * pair_rows;
+  const std::int64_t block = ceil_div(tiles, wanted) * tile_rows;
   const std::int64_t units = across * ceil_div(m, block);
   const runtime::NdRange range =
-      dispatch::persistent_range(target, units, (block / pair_rows + tile / 8) * (pairs + 32));
+      dispatch::persistent_range(target, units, (block / tile_rows + tile / 8) * (pairs + 32));
   const Tensor images = phases_of(x, zero, w, phase_h, phase_w);
   const Tensor scratch = empty({static_cast<std::int64_t>(range.global[0]), pairs, tile}, DType::i32, x.device());
   const kernels::PairConvolutionParameters parameters{.images = number(x.size(0)),
@@ -109,7 +119,7 @@ Tensor convolve_pairs(const Tensor& x, const Tensor& zero, const Tensor& filters
                                                       .pixels = number(pixels),
                                                       .width = number(width),
                                                       .run = run_of(width),
-                                                      .unused = 0};
+                                                      .panels = number(tile / 16)};
   const ScaledArgs scaled(of_windows, by, y, m, columns, {.row = pixels, .width = pixels, .image = m * pixels}, f);
   runtime::launch(device,
                   {"conv/cpu/convolve_pairs.cl", "convolve_pairs", pair_defines(device, by.result, f), scaled.prelude},

@@ -1,6 +1,7 @@
 #include "ops/product/pairs.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/byte_dtype.h"
 #include "base/ceil_div.h"
@@ -47,7 +48,8 @@ Tensor zeros_of_lines(const Tensor& x, const Tensor& zero, int along) {
 
 /// A packed tensor of x. `axis` is the axis of the lines, counted from the last.
 Tensor pack(const char* entry, const Tensor& x, const Tensor& zero, int axis, std::int64_t lines_at_once) {
-  require(x.defined() && x.dim() >= 2 && is_of_bytes(x.dtype()), of_pairs, "matrices of u8 or i8 expected");
+  require(x.defined() && x.dim() >= 2 && (is_of_bytes(x.dtype()) || x.dtype() == DType::i16), of_pairs,
+          "matrices of u8 or i8 expected");
   const std::int64_t lines = x.size(axis), depth = x.size(axis == -1 ? -2 : -1);
   const Tensor points = zeros_of_lines(x, zero, axis == -1 ? -2 : -1);
   require(lines <= INT32_MAX && depth < INT32_MAX, of_pairs, "matrices of shape ", x.shape(), " are too large");
@@ -75,8 +77,8 @@ Tensor pack(const char* entry, const Tensor& x, const Tensor& zero, int axis, st
   const dispatch::Target target = dispatch::target_of(device);
   require(may_pack(target, depth, lines_at_once), of_pairs, "a depth of ", depth,
           " is too large for the device's loops");
-  runtime::Defines defines{{"T", number_type(x.dtype())}};
-  dispatch::define_math(defines, runtime::info_of(device));
+  runtime::Defines defines = number_defines(device);
+  defines.add({"T", number_type(x.dtype())});
   runtime::launch(device, {"product/pairs/pack_pairs.cl", entry, defines},
                   dispatch::persistent_range(target, units, pairs * lines_at_once), in(matrices),
                   points.defined() ? in(points) : runtime::BufferView(in(matrices)), out(y), struct_arg(parameters));
@@ -90,12 +92,36 @@ bool has_one_each(const char* name, const Tensor& x, std::int64_t lines, DType d
   return x.numel() > 1;
 }
 
-/// Whether the kernels give the right numbers with the instruction that a define names.
-bool multiplies_pairs(runtime::DeviceState& device, const char* instruction, int lanes) {
-  const Tensor y = zeros({lanes}, DType::i32, Device(device));
-  runtime::launch(device, {"product/pairs/pairs_probe.cl", "pairs_probe", {{instruction, 1}}}, {{1}, {1}}, out(y));
+/// An instruction that multiplies pairs. A tile of sums has so many rows and panels, and a vector so many lanes.
+struct Instruction {
+  const char *name, *define;
+  std::int64_t rows, panels;
+  int lanes;
+};
+
+// The fastest first.
+constexpr Instruction instructions[]{
+    {"tdpbf16ps", "TDPBF16PS", 32, 2, 16}, {"vpdpwssd", "VPDPWSSD", 6, 2, 16}, {"pmaddwd", "PMADDWD", 6, 1, 8}};
+constexpr Instruction without_instruction{"none", nullptr, 6, 1, 8};
+
+const Instruction& instruction_of(runtime::DeviceState& device) {
+  const dispatch::ProbeOutcome outcome = found_pairs(device);
+  const auto* const found = std::find_if(std::begin(instructions), std::end(instructions),
+                                         [&](const Instruction& one) { return outcome.found == one.name; });
+  return found == std::end(instructions) ? without_instruction : *found;
+}
+
+/// Whether the numbers of pairs are bf16.
+bool has_matrix_unit(runtime::DeviceState& device) { return &instruction_of(device) == instructions; }
+
+/// Whether the kernels give the right numbers with the instruction.
+bool multiplies_pairs(runtime::DeviceState& device, const Instruction& instruction) {
+  constexpr int operands = 48;  // Behind the result.
+  const Tensor y = zeros({instruction.lanes + operands}, DType::i32, Device(device));
+  runtime::launch(device, {"product/pairs/pairs_probe.cl", "pairs_probe", {{instruction.define, 1}}}, {{1}, {1}},
+                  out(y));
   const auto numbers = y.to_vector<std::int32_t>();
-  for (int i = 0; i < lanes; ++i)
+  for (int i = 0; i < instruction.lanes; ++i)
     if (numbers[static_cast<std::size_t>(i)] != 1 - 127 * i - i * i) return false;
   return true;
 }
@@ -106,25 +132,40 @@ dispatch::ProbeOutcome found_pairs(runtime::DeviceState& device) {
   if (runtime::info_of(device).type != DeviceType::cpu || dispatch::traits_of(device).simulated)
     return {"none", "the device is no CPU"};
   return probe_outcome(device, "pairs", "product/pairs/pairs_probe.cl", [&] {
-    Probed best = probe_one("vpdpwssd", [&] { return multiplies_pairs(device, "VPDPWSSD", 16); });
-    if (best.outcome.found == "none")
-      return probe_one("pmaddwd", [&] { return multiplies_pairs(device, "PMADDWD", 8); });
-    best.lasting = false;  // A virtual machine with another processor may show a device of the same name.
+  // The probe of the matrix unit makes a call of Linux.
+#ifdef __linux__
+    constexpr std::size_t first = 0;
+#else
+    constexpr std::size_t first = 1;
+#endif
+    Probed best;
+    for (const Instruction& one : std::span(instructions).subspan(first)) {
+      best = probe_one(one.name, [&] { return multiplies_pairs(device, one); });
+      if (best.outcome.found != "none") break;
+    }
+    // Each process needs the permission for tiles, and a virtual machine with another processor may show a device of
+    // the same name. The compiler's builtin says that the device has its instruction.
+    best.lasting = best.lasting && (best.outcome.found == "pmaddwd" || best.outcome.found == "none");
     return best;
   });
 }
 
 bool prefers_pairs(Device device) { return found_pairs(device.state()).found != "none"; }
 
-std::int64_t pair_columns(runtime::DeviceState& device) {
-  return found_pairs(device).found == "vpdpwssd" ? 2 * panel : panel;
+std::int64_t pair_rows(runtime::DeviceState& device) { return instruction_of(device).rows; }
+std::int64_t pair_columns(runtime::DeviceState& device) { return instruction_of(device).panels * panel; }
+
+runtime::Defines number_defines(runtime::DeviceState& device) {
+  runtime::Defines defines;
+  if (has_matrix_unit(device)) defines.add({instructions[0].define, 1});
+  dispatch::define_math(defines, runtime::info_of(device));
+  return defines;
 }
 
 runtime::Defines pair_defines(runtime::DeviceState& device, DType result, const ProductEpilogue* epilogue) {
-  const std::string found = found_pairs(device).found;
-  const bool adds = found == "vpdpwssd";
-  runtime::Defines defines{{"VW", adds ? 16 : 8}, {"RESULT", number_type(result)}};
-  if (found != "none") defines.add({adds ? "VPDPWSSD" : "PMADDWD", 1});
+  const Instruction& instruction = instruction_of(device);
+  runtime::Defines defines{{"VW", instruction.lanes}, {"RESULT", number_type(result)}};
+  if (instruction.define != nullptr) defines.add({instruction.define, 1});
   dispatch::define_math(defines, runtime::info_of(device));
   const auto add_type = [&](std::size_t i, const char* name) {
     if (i >= static_cast<std::size_t>(layout_of(epilogue).operand_count)) return;
@@ -136,8 +177,9 @@ runtime::Defines pair_defines(runtime::DeviceState& device, DType result, const 
 }
 
 Tensor pack_rows(const Tensor& x, const Tensor& zero) {
-  if (x.dtype() != DType::i16) return pack("pack_rows", x, zero, -2, 1);
-  require(!zero.defined() && x.dim() >= 2, of_pairs, "matrices of i16 without a zero point expected");
+  if (x.dtype() == DType::i16)
+    require(!zero.defined() && x.dim() >= 2, of_pairs, "matrices of i16 without a zero point expected");
+  if (x.dtype() != DType::i16 || has_matrix_unit(state_of(x))) return pack("pack_rows", x, zero, -2, 1);
   const std::int64_t count = leading_axes(x.shape()).numel(), lines = x.size(-2), pairs = ceil_div(x.size(-1), 2);
   const Tensor numbers = contiguous(x.size(-1) % 2 == 0 ? x : pad(x, {{0, 1}}));
   return reinterpret(numbers, DType::i32, {count, lines, pairs}, {lines * pairs, pairs, 1}, numbers.offset() / 2);
@@ -193,14 +235,15 @@ Tensor multiply_pairs(const Tensor& rows, const Tensor& panels, std::int64_t n, 
   const Tensor y = empty({batch, m, n}, by.result, rows.device());
   if (y.numel() == 0) return y;
   constexpr std::int64_t block_bytes = 192 * 1024;
-  const std::int64_t fit = std::max<std::int64_t>(1, block_bytes / (4 * std::max<std::int64_t>(1, pairs)) / pair_rows);
   runtime::DeviceState& device = state_of(y);
+  const std::int64_t tile_rows = pair_rows(device);
+  const std::int64_t fit = std::max<std::int64_t>(1, block_bytes / (4 * std::max<std::int64_t>(1, pairs)) / tile_rows);
   const dispatch::Target target = dispatch::target_of(device);
-  const std::int64_t tiles = ceil_div(m, pair_rows), across = ceil_div(n, pair_columns(device));
+  const std::int64_t tiles = ceil_div(m, tile_rows), across = ceil_div(n, pair_columns(device));
   // Few panels leave the cores without work unless the rows are cut too.
   const std::int64_t wanted = std::max<std::int64_t>(8, 2 * std::int64_t{target.info.compute_units});
   const std::int64_t blocks = std::min(tiles, std::max(ceil_div(tiles, fit), ceil_div(wanted, batch * across)));
-  const std::int64_t block = ceil_div(tiles, blocks) * pair_rows;
+  const std::int64_t block = ceil_div(tiles, blocks) * tile_rows;
   const kernels::PairParameters parameters{.batch_a = rows.size(0) == 1 ? 0 : m * pairs,
                                            .batch_b = panels.size(0) == 1 ? 0 : panels.size(1) * pairs * panel,
                                            .batch_y = m * n,
@@ -214,7 +257,7 @@ Tensor multiply_pairs(const Tensor& rows, const Tensor& panels, std::int64_t n, 
   runtime::launch(
       device,
       {"product/pairs/multiply_pairs.cl", "multiply_pairs_of", pair_defines(device, by.result, f), scaled.prelude},
-      dispatch::persistent_range(target, batch * across * ceil_div(m, block), block / pair_rows * (pairs + 32)),
+      dispatch::persistent_range(target, batch * across * ceil_div(m, block), block / tile_rows * (pairs + 32)),
       in(rows), in(panels), scaled.y, scaled.left, scaled.right, scaled.over, scaled.bias, scaled.zero,
       struct_arg(parameters), struct_arg(scaled.parameters), scaled.e0, scaled.e1, struct_arg(scaled.strides),
       scaled.scalars);

@@ -9,8 +9,8 @@
 
 namespace crisol::ops {
 
-/// The outcome of the probe for an instruction that multiplies pairs: "vpdpwssd", "pmaddwd" or "none". It runs on CPUs
-/// only.
+/// The outcome of the probe for an instruction that multiplies pairs: "tdpbf16ps", "vpdpwssd", "pmaddwd" or "none". It
+/// runs on CPUs only.
 dispatch::ProbeOutcome found_pairs(runtime::DeviceState& device);
 
 /// Whether products of pairs are the fastest products of whole numbers on the device. They are the fastest if the
@@ -22,8 +22,8 @@ bool prefers_pairs(Device device);
 /// result (count, panels, pairs, 16). The zero point broadcasts to x and has one number for a line. It may be
 /// undefined.
 ///
-/// Numbers of i16 for pack_rows have no zero point, and lie between -32767 and 32767. They are pairs as they are, if
-/// rows have an even length.
+/// Numbers of i16 for pack_rows have no zero point, and lie between -255 and 255. They are pairs as they are, if rows
+/// have an even length and the numbers of pairs are i16.
 Tensor pack_rows(const Tensor& x, const Tensor& zero);
 Tensor pack_panels(const Tensor& x, const Tensor& zero);
 
@@ -56,11 +56,13 @@ struct ScaledArgs {
   std::string_view prelude;
 };
 
-/// The rows and columns of a register tile.
-constexpr std::int64_t pair_rows = 6;
+/// The rows and columns of a tile, whose sums are in registers.
+std::int64_t pair_rows(runtime::DeviceState& device);
 std::int64_t pair_columns(runtime::DeviceState& device);
 
-/// Defines of the programs of a device, for results of a dtype and an epilogue.
+/// Defines of the programs that make the numbers of pairs.
+runtime::Defines number_defines(runtime::DeviceState& device);
+/// Defines of the programs of a device that multiply pairs, for results of a dtype and an epilogue.
 runtime::Defines pair_defines(runtime::DeviceState& device, DType result, const ProductEpilogue* epilogue);
 
 /// (count, m, n) from packed rows and panels, scaled. Either may have one matrix for all products. Results of f32 and

@@ -95,18 +95,26 @@ TEST_CASE("pairs: all types of bytes, odd sizes and zero points") {
       check_sums({a, b, 13, 40, 35, 13, 35});
       check_sums({a, b, 6, 70, 16, 0, 1});
       check_sums({a, b, 9, 131, 50, 1, 50, true});
+      // Parts of tiles of 16 and 32 rows, and depths of one, two and three chunks with exact sums.
+      check_sums({a, b, 17, 256, 49, 1, 49, true});
+      check_sums({a, b, 47, 290, 33, 1, 33, true});
+      check_sums({a, b, 33, 545, 16, 0, 0, true});
     }
 }
 
 TEST_CASE("pairs: the instruction that adds products to sums is used where the device has it") {
   std::ifstream processor("/proc/cpuinfo");
   const std::string text((std::istreambuf_iterator<char>(processor)), {});
-  const bool has_vnni = text.find(" avx512_vnni") != std::string::npos;
-  const dispatch::ProbeOutcome found = ops::found_pairs(Device().state());
-  // PoCL names the instructions for which it compiles.
-  if (has_vnni && Device().info().name.find("avx512") != std::string::npos) CHECK(found.found == "vpdpwssd");
-  if (!has_vnni && !text.empty()) CHECK(found.found != "vpdpwssd");
-  CHECK(ops::pair_columns(Device().state()) == (found.found == "vpdpwssd" ? 32 : 16));
+  const auto has = [&](const char* feature) { return text.find(feature) != std::string::npos; };
+  const bool has_vnni = has(" avx512_vnni"), has_tiles = has(" amx_tile") && has(" amx_bf16");
+  const std::string found = ops::found_pairs(Device().state()).found;
+  // PoCL names the instructions for which it compiles. The system may refuse the permission for tiles.
+  if (has_vnni && Device().info().name.find("avx512") != std::string::npos)
+    CHECK((found == "vpdpwssd" || (has_tiles && found == "tdpbf16ps")));
+  if (!has_vnni && !text.empty()) CHECK(found != "vpdpwssd");
+  if (!has_tiles && !text.empty()) CHECK(found != "tdpbf16ps");
+  CHECK(ops::pair_columns(Device().state()) == (found == "vpdpwssd" || found == "tdpbf16ps" ? 32 : 16));
+  CHECK(ops::pair_rows(Device().state()) == (found == "tdpbf16ps" ? 32 : 6));
 }
 
 TEST_CASE("pairs: products of bytes by products of floats are exact where there is no instruction") {
