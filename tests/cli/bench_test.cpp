@@ -116,6 +116,29 @@ TEST_CASE("bench: recurrent networks count both products of every layer and step
   }
 }
 
+TEST_CASE("bench: cases take halves, and i8 where it has a meaning" * doctest::test_suite("long")) {
+  NEEDS_BENCH();
+  if (slow_device()) CRISOL_SKIP("a network takes too long here");
+  const std::pair<const char*, bool> cases[] = {{"gemm m=8 n=8 k=8", true},
+                                                {"conv2d n=1 c=2 h=8 w=8 k=2", false},
+                                                {"pool n=1 c=2 h=8 w=8", false},
+                                                {"norm", false},
+                                                {"softmax rows=4 cols=8", false},
+                                                {"attention batch=1 heads=1 rows=4 keys=4 depth=8", false},
+                                                {"eltwise chain=add elements=64", true},
+                                                {"reduce rows=4 cols=8", true},
+                                                {"rnn t=2 b=2 i=4 h=4", false},
+                                                {"net batch=2", false}};
+  for (const auto& [line, takes_bytes] : cases) {
+    for (const char* dtype : {"f16", "bf16"})
+      CHECK(measured(line + std::string(" dtype=") + dtype).contains("median_ms"));
+    if (takes_bytes)
+      CHECK(measured(line + std::string(" dtype=i8")).contains("median_ms"));
+    else
+      check_usage_error(line + std::string(" dtype=i8"), {"dtype cannot be 'i8'", "f32|f16|bf16"});
+  }
+}
+
 TEST_CASE("bench: a network says how many images it does") {
   NEEDS_BENCH();
   if (slow_device()) CRISOL_SKIP("a network takes too long here");

@@ -119,6 +119,13 @@ Precision precision_of(const Values& values) {
 
 Key dtype_key() { return {"dtype", "f32", "f32|f16|bf16", "of operands and results in memory; sums are f32"}; }
 
+Key dtype_or_i8_key() {
+  Key key = dtype_key();
+  key.allowed += "|i8";
+  key.help = "of operands in memory, and of results if the op keeps it; halves are added in f32";
+  return key;
+}
+
 DType dtype_of(const Values& values) {
   for (const DType dtype : all_dtypes)
     if (values.is("dtype", dtype_row(dtype).name)) return dtype;

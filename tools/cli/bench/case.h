@@ -86,6 +86,8 @@ std::function<void()> in_precision(Precision precision, std::function<void()> ru
 /// dtype_key() is the key "dtype" of a case: the type of its operands and results in memory. dtype_of() reads it.
 /// numbers() makes a random operand. element_bytes() is the size of an element.
 Key dtype_key();
+/// The same for cases that take i8 too.
+Key dtype_or_i8_key();
 DType dtype_of(const Values& values);
 Tensor numbers(const Values& values, const Shape& shape);
 double element_bytes(const Values& values);

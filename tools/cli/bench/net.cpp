@@ -65,12 +65,16 @@ std::function<void()> training(const std::shared_ptr<nn::Module>& model, const T
 /// The least number of bytes to move. Inference counts every parameter once, and every activation each time it is read
 /// or written. A training step counts the activations three times: forward, gradients of inputs, gradients of weights.
 /// It also counts two reads of the parameters by products and one write of their gradients. Adam reads parameters,
-/// gradients and two moments, and writes all of these except the gradient.
+/// gradients and two moments, and writes all of these except the gradient. Of parameters of halves it keeps values of
+/// f32, reads and writes those, and writes the halves.
 double bytes_of(const Net& net, const nn::Module& model, double images, bool training, double element) {
   double parameters = 0;
   for (const Tensor& parameter : model.parameters()) parameters += static_cast<double>(parameter.numel());
   const double activations = net.activations * images;
-  return element * (training ? 3 * activations + (2 + 1 + 7) * parameters : activations + parameters);
+  if (!training) return element * (activations + parameters);
+  constexpr double f32 = sizeof(float);
+  const double adam = element + 6 * f32 + (element < f32 ? element : 0);
+  return element * (3 * activations + (2 + 1) * parameters) + adam * parameters;
 }
 
 Work prepare_net(const Values& v) {
@@ -78,7 +82,6 @@ Work prepare_net(const Values& v) {
   const std::int64_t batch = v.number("batch");
   const std::shared_ptr<nn::Module> model = net.make();
   const bool trains = v.is("mode", "train");
-  if (trains && dtype_of(v) != DType::f32) throw UsageError("net: training takes dtype=f32, as Adam does");
   model->to(dtype_of(v));
   const Tensor images = numbers(v, {batch, net.channels, net.size, net.size});
   Work work;

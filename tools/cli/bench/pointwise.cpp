@@ -137,7 +137,7 @@ const Case eltwise_case{
     {{"chain", "add", names_of(chains), ""},
      {"elements", "16777216", ">=1", "of each input"},
      {"fused", "0", "0|1", "1: one kernel for the chain"},
-     dtype_key()},
+     dtype_or_i8_key()},
     prepare_eltwise};
 
 const Case reduce_case{"reduce",
@@ -146,7 +146,7 @@ const Case reduce_case{"reduce",
                         {"rows", "4096", ">=1", ""},
                         {"cols", "4096", ">=1", ""},
                         {"over", "all", "all|rows|cols", "the axis that disappears: cols leaves a value for each row"},
-                        dtype_key()},
+                        dtype_or_i8_key()},
                        prepare_reduce};
 
 const Case softmax_case{"softmax",
