@@ -1,10 +1,10 @@
 """crisol.onnx: models are saved by running them, and loaded as modules."""
 
-import pathlib
 
 import crisol
 import numpy as np
 import pytest
+from checkout import root
 from crisol import nn, onnx
 from numeric import array_of, assert_close, tensor
 
@@ -164,7 +164,7 @@ def test_clip_with_one_bound(tmp_path):
 
 def test_texts_and_maps():
     # LinearClassifier of x (rows, 1) with the scores -x and x for "no" and "yes", and a ZipMap with each type of keys.
-    model = onnx.load(pathlib.Path(__file__).parents[1] / "fixtures/labels.onnx")
+    model = onnx.load(root / "tests/fixtures/labels.onnx")
     x = np.array([[2], [-3]], np.float32)
     found = model({"x": x})
     assert isinstance(found["label"], np.ndarray)
