@@ -1,6 +1,5 @@
 """crisol.onnx: models are saved by running them, and loaded as modules."""
 
-
 import crisol
 import numpy as np
 import pytest
