@@ -1,4 +1,4 @@
-// Notes an element that is not between two numbers; see common/fault.h. The note has the bits of the element as a float.
+// Notes an element that is not between two numbers; see common/fault.h. The note has the element's bits as a float.
 #include "common/element.h"
 #include "common/fault.h"
 #include "common/real.h"

@@ -81,7 +81,8 @@ class CRISOL_API Device {
   Device();
   /// The device that `spec` names, in the syntax of CRISOL_DEVICE: "gpu", "cpu" or "accelerator"; the indices
   /// "platform:device"; or a part of a platform, vendor or device name in any case. A type or a name may end in ":n"
-  /// for the n-th match. Throws device_not_found if nothing matches or the device has no compiler. The error lists the
+  /// for the n-th match. A type without a number is the default device if that is of this type, else the first device
+  /// of the type. Throws device_not_found if nothing matches or the device has no compiler. The error lists the
   /// devices and shows what to write.
   Device(std::string_view spec);
   /// The same for any text type, so that functions with a Device parameter take a text: x.to("gpu:0").

@@ -94,6 +94,20 @@ TEST_CASE("crisol onnx run: tensors from a file to a file") {
   CHECK(net.run({"run", net.path, "--inputs", net.in}).status == 2);
 }
 
+TEST_CASE("crisol onnx run: a model without bytes does not ask the device for products of bytes") {
+  NEEDS_CRISOL();
+  const Net net;
+  io::save_safetensors(net.in, {{"mask", ones({2, 1}, DType::boolean)}, {"x", ones({2, 2})}});
+  const std::string trace = net.folder.path() + "/trace.json";
+  const ProcessResult done = run_built("crisol", {"onnx", "run", net.path, "--inputs", net.in, "--outputs", net.out},
+                                       {{"CRISOL_TRACE", trace}});
+  INFO(done.output);
+  REQUIRE(done.status == 0);
+  const std::string events = read_file(trace);
+  CHECK(contains(events, ".cl\""));
+  CHECK_FALSE(contains(events, "pairs_probe"));
+}
+
 TEST_CASE("crisol onnx bench: shapes, inputs of a file, profile and JSON") {
   NEEDS_CRISOL();
   const Net net;

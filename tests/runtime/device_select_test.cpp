@@ -4,6 +4,7 @@
 #include "doctest/doctest.h"
 #include "support/processes/subprocess.h"
 #include "support/skip.h"
+#include "support/two_devices.h"
 
 namespace {
 
@@ -223,6 +224,22 @@ TEST_CASE("CRISOL_DEVICE chooses in a real process") {
   CHECK(contains(result.output, ("default is " + here.name() + " because CRISOL_DEVICE=").c_str()));
   result = ask_default({{"CRISOL_DEVICE", "no-such-device"}});
   CHECK(contains(result.output, "CRISOL_DEVICE 'no-such-device': no device matches"));
+}
+
+TEST_CASE("child: a type names the default of two devices" * doctest::skip()) {
+  const std::vector<crisol::Device> two = crisol::devices();
+  REQUIRE(two.size() == 2);
+  CHECK(crisol::Device("cpu") == two[0]);
+  crisol::set_default_device(two[1]);
+  CHECK(crisol::Device("cpu") == two[1]);
+  CHECK(crisol::Device("cpu:0") == two[0]);
+  CHECK_THROWS_AS(crisol::Device("gpu"), Error);
+}
+
+TEST_CASE("a type names the default device if that is of the type") {
+  NEEDS_TWO_DEVICES();
+  CHECK_PASSED(crisol::testing::run_child("child: a type names the default of two devices",
+                                          {{"POCL_DEVICES", "pthread basic"}}));
 }
 
 TEST_CASE("an empty vendors folder is explained") {

@@ -266,7 +266,10 @@ class Finder {
 std::vector<Node> with_quantized_groups(const file::ModelProto& model, Tensors& tensors, Device device) {
   const auto has_own_op = [](const file::Function& f) { return f.domain.empty() || f.domain == microsoft_domain; };
   const bool has_own_ops = std::any_of(model.functions.begin(), model.functions.end(), has_own_op);
-  if (has_own_ops || !imports(model, "", 10) || !ops::prefers_pairs(device)) return model.graph.nodes;
+  const auto is_group = [](const Node& node) { return node.op == "DequantizeLinear"; };
+  const bool has_groups = std::any_of(model.graph.nodes.begin(), model.graph.nodes.end(), is_group);
+  // The device is asked only for a model with such groups, because its answer takes a probe in each process.
+  if (has_own_ops || !has_groups || !imports(model, "", 10) || !ops::prefers_pairs(device)) return model.graph.nodes;
   return Finder(model, tensors, device).nodes();
 }
 
