@@ -15,6 +15,7 @@ from ._crisol import *
 from ._crisol import Tensor, __version__, device, dtype
 from ._functions import *
 from ._precision import with_precision as with_precision
+from ._public import belongs_to as _belongs_to
 from . import amp, array_api, autograd, backends, compiler, cuda, data, distributions, fft, func, jit, linalg, nn, onnx
 from . import optim, profiler, random, special, testing, trace, utils, version
 from .array_api import UniqueAll as UniqueAll, UniqueCounts as UniqueCounts, UniqueInverse as UniqueInverse
@@ -56,9 +57,7 @@ from .linalg import pinv as pinv, qr as qr, slogdet as slogdet, vecdot as vecdot
 newaxis = None
 
 # The classes get the name of the module from which users import them.
-for _value in list(vars().values()):
-    if isinstance(_value, type) and _value.__module__.startswith(("crisol._crisol", "crisol._functions")):
-        _value.__module__ = "crisol"
-del _value
+_inner = ("crisol._crisol", "crisol._functions")
+_belongs_to("crisol", [v for v in vars().values() if isinstance(v, type) and v.__module__.startswith(_inner)])
 
 __all__ = [_name for _name in vars() if not _name.startswith("_")]

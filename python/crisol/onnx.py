@@ -7,11 +7,11 @@ from typing import Any
 from ._crisol import Tensor, _onnx
 from ._crisol._nn import Module
 from ._crisol._onnx import Model, ValueInfo, check, info, load, supported_ops
+from ._public import belongs_to
 
 __all__ = ["Model", "ValueInfo", "check", "info", "load", "save", "supported_ops"]
 
-for _class in (Model, ValueInfo):
-    _class.__module__ = "crisol.onnx"
+belongs_to("crisol.onnx", (Model, ValueInfo))
 
 
 def _tensors_of(result: Any) -> list[Tensor]:

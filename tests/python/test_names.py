@@ -54,6 +54,18 @@ def test_every_public_name_has_a_docstring(name):
     assert not lacking
 
 
+@pytest.mark.parametrize("name", list(modules()))
+def test_source_of_a_class_is_its_own_or_none(name):
+    """Many classes name the public module as theirs, and are written in another file."""
+    for path, value in public_names(name):
+        if inspect.isclass(value):
+            try:
+                source = inspect.getsource(value)
+            except (OSError, TypeError):
+                continue
+            assert re.match(rf"(\s*@.*\n)*\s*class {value.__name__}\b", source), f"{path}: {source[:80]}"
+
+
 def has_text(value):
     """nanobind's docstring begins with the signature, so a text has more than that line."""
     text = (inspect.getdoc(value) or "").strip()

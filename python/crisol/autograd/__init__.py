@@ -7,14 +7,14 @@ from .. import _crisol
 from .._crisol import Tensor, _autograd
 from .._crisol._autograd import is_grad_enabled
 from .._mode import Mode
+from .._public import belongs_to
 from ._function import Context as Context, Function as Function
 
 __all__ = ["Function", "checkpoint", "detect_anomaly", "enable_grad", "grad", "is_grad_enabled", "no_grad"]
 __all__ += ["Variable", "backward", "functional", "gradcheck", "gradgradcheck", "inference_mode", "profiler"]
 __all__ += ["set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled", "variable"]
 
-for _class in (Context, Function):
-    _class.__module__ = "crisol.autograd"
+belongs_to("crisol.autograd", (Context, Function))
 
 
 class no_grad(Mode):

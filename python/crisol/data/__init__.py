@@ -9,6 +9,7 @@ from ._collate import batch_of, default_collate, default_convert, is_flat, layou
 from .._crisol import Generator, InvalidArgumentError, Tensor, _data
 from .._crisol import device as _device
 from .._crisol._data import MNIST, Csv, ImageDataset, ImageFolder, ShardedSampler, read_idx, read_image
+from .._public import belongs_to
 from ._datasets import (
     ChainDataset,
     ConcatDataset,
@@ -36,12 +37,10 @@ __all__ += ["SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "de
 __all__ += ["ChainDataset", "DistributedSampler", "StackDataset", "default_convert", "get_worker_info", "read_idx"]
 __all__ += ["read_image"]
 
-for _value in (
-    Csv, ImageDataset, ImageFolder, ShardedSampler, BatchSampler, DistributedSampler, RandomSampler, Sampler,
-    SequentialSampler, SubsetRandomSampler, WeightedRandomSampler, default_collate, default_convert, Dataset,
-    IterableDataset, TensorDataset, Subset, ConcatDataset, StackDataset, ChainDataset, random_split,
-):
-    _value.__module__ = "crisol.data"
+_classes = (BatchSampler, ChainDataset, ConcatDataset, Csv, Dataset, DistributedSampler, ImageDataset, ImageFolder)
+_classes += (IterableDataset, RandomSampler, Sampler, SequentialSampler, ShardedSampler, StackDataset, Subset)
+_classes += (SubsetRandomSampler, TensorDataset, WeightedRandomSampler)
+belongs_to("crisol.data", (*_classes, default_collate, default_convert, random_split))
 
 
 def _native(dataset):

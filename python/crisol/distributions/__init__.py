@@ -14,14 +14,13 @@ from ._powers import *
 from ._relaxed import *
 from ._sets import *
 from .transforms import *
+from .._public import belongs_to
 
 __all__ = [*_base.__all__, *_choices.__all__, *_counts.__all__, *_divergences.__all__, *_events.__all__]
 __all__ += [*_matrices.__all__, *_more.__all__, *_powers.__all__, *_relaxed.__all__, *_sets.__all__]
 __all__ += [*transforms.__all__, "constraints", "kl", "transforms"]
 
-for _value in list(vars().values()):
-    if isinstance(_value, type):
-        _value.__module__ = "crisol.distributions"
+belongs_to("crisol.distributions", [_value for _value in vars().values() if isinstance(_value, type)])
 
 
 def __dir__():

@@ -1,12 +1,11 @@
 """Layers and models, under PyTorch's names."""
 
 from .._crisol import _nn
+from .._public import belongs_to as _belongs_to
 from . import _copies, _hooks, _lists, _repr, _settings  # noqa: F401
 from .._crisol._nn import *  # noqa: F403
 
-for _name, _class in vars(_nn).items():
-    if isinstance(_class, type):
-        _class.__module__ = "crisol.nn"
+_belongs_to("crisol.nn", (_class for _class in vars(_nn).values() if isinstance(_class, type)))
 
 from . import functional, init, models, parameter, utils  # noqa: E402, F401
 from . import _recurrent, _special  # noqa: E402, F401
@@ -26,8 +25,8 @@ from ._transformer import *  # noqa: E402, F403
 from .loss import *  # noqa: E402, F403
 
 _sources = [_activation_layers, _adaptive, _attention, _containers, _layers, _lazy, _padding_layers, _pooling._layers]
-for _name in [_name for _source in (*_sources, _transformer, loss) for _name in _source.__all__]:
-    vars()[_name].__module__ = "crisol.nn"
+for _source in (*_sources, _transformer, loss):
+    _belongs_to("crisol.nn", [vars(_source)[_name] for _name in _source.__all__])
 
 # mypy treats a list that it can read as all exports of the module. The extension's names would be missing in such a
 # list.

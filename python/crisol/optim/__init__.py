@@ -8,15 +8,14 @@ from .._crisol import Tensor, _optim
 from .._crisol._optim import EMA, SGD, Adam, AdamW, Lion, Optimizer, RMSprop
 from ..nn._copies import key_of
 from .._method import _method
+from .._public import belongs_to
 from . import lr_scheduler, swa_utils
 from ._state import _entries, _is_own, parameter_of
 
 __all__ = ["ASGD", "EMA", "LBFGS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Lion", "Muon"]
 __all__ += ["NAdam", "Optimizer", "RAdam", "RMSprop", "Rprop", "SparseAdam", "lr_scheduler", "swa_utils"]
 
-for _class in vars(_optim).values():
-    if isinstance(_class, type):
-        _class.__module__ = "crisol.optim"
+belongs_to("crisol.optim", (_class for _class in vars(_optim).values() if isinstance(_class, type)))
 
 
 class _Live(list[Any]):
@@ -254,8 +253,7 @@ from ._lbfgs import LBFGS  # noqa: E402
 from ._matrix_rules import Adafactor, Muon, SparseAdam  # noqa: E402
 from ._rules import ASGD, Adadelta, Adagrad, Adamax, NAdam, RAdam, Rprop  # noqa: E402
 
-for _class in (LBFGS, Adafactor, Muon, SparseAdam, ASGD, Adadelta, Adagrad, Adamax, NAdam, RAdam, Rprop):
-    _class.__module__ = "crisol.optim"
+belongs_to("crisol.optim", (LBFGS, Adafactor, Muon, SparseAdam, ASGD, Adadelta, Adagrad, Adamax, NAdam, RAdam, Rprop))
 
 
 def __dir__():

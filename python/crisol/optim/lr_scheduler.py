@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .._crisol._optim import Optimizer
+from .._public import belongs_to
 from ._cycles import CyclicLR, OneCycleLR
 from ._schedule import LRScheduler, checked, for_groups, rates_of, refused, state_of
 
@@ -22,8 +23,7 @@ __all__ += ["SequentialLR", "StepLR"]
 
 _LRScheduler = LRScheduler
 
-for _class in (CyclicLR, LRScheduler, OneCycleLR):
-    _class.__module__ = __name__
+belongs_to(__name__, (CyclicLR, LRScheduler, OneCycleLR))
 
 
 class _Factors(LRScheduler):
