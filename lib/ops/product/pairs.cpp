@@ -1,7 +1,6 @@
 #include "ops/product/pairs.h"
 
 #include <algorithm>
-#include <span>
 
 #include "base/byte_dtype.h"
 #include "base/ceil_div.h"
@@ -11,12 +10,10 @@
 #include "crisol/ops/matmul.h"
 #include "crisol/ops/pad.h"
 #include "crisol/ops/view.h"
-#include "dispatch/device_defines.h"
 #include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/collapse.h"
 #include "ops/contiguous.h"
-#include "ops/probe/device_probe.h"
 #include "ops/product/leading_axes.h"
 #include "tensor/kernel_args.h"
 
@@ -92,89 +89,7 @@ bool has_one_each(const char* name, const Tensor& x, std::int64_t lines, DType d
   return x.numel() > 1;
 }
 
-/// An instruction that multiplies pairs. A tile of sums has so many rows and panels, and a vector so many lanes.
-struct Instruction {
-  const char *name, *define;
-  std::int64_t rows, panels;
-  int lanes;
-};
-
-// The fastest first.
-constexpr Instruction instructions[]{
-    {"tdpbf16ps", "TDPBF16PS", 32, 2, 16}, {"vpdpwssd", "VPDPWSSD", 6, 2, 16}, {"pmaddwd", "PMADDWD", 6, 1, 8}};
-constexpr Instruction without_instruction{"none", nullptr, 6, 1, 8};
-
-const Instruction& instruction_of(runtime::DeviceState& device) {
-  const dispatch::ProbeOutcome outcome = found_pairs(device);
-  const auto* const found = std::find_if(std::begin(instructions), std::end(instructions),
-                                         [&](const Instruction& one) { return outcome.found == one.name; });
-  return found == std::end(instructions) ? without_instruction : *found;
-}
-
-/// Whether the numbers of pairs are bf16.
-bool has_matrix_unit(runtime::DeviceState& device) { return &instruction_of(device) == instructions; }
-
-/// Whether the kernels give the right numbers with the instruction.
-bool multiplies_pairs(runtime::DeviceState& device, const Instruction& instruction) {
-  constexpr int operands = 48;  // Behind the result.
-  const Tensor y = zeros({instruction.lanes + operands}, DType::i32, Device(device));
-  runtime::launch(device, {"product/pairs/pairs_probe.cl", "pairs_probe", {{instruction.define, 1}}}, {{1}, {1}},
-                  out(y));
-  const auto numbers = y.to_vector<std::int32_t>();
-  for (int i = 0; i < instruction.lanes; ++i)
-    if (numbers[static_cast<std::size_t>(i)] != 1 - 127 * i - i * i) return false;
-  return true;
-}
-
 }  // namespace
-
-dispatch::ProbeOutcome found_pairs(runtime::DeviceState& device) {
-  if (runtime::info_of(device).type != DeviceType::cpu || dispatch::traits_of(device).simulated)
-    return {"none", "the device is no CPU"};
-  return probe_outcome(device, "pairs", "product/pairs/pairs_probe.cl", [&] {
-  // The probe of the matrix unit makes a call of Linux.
-#ifdef __linux__
-    constexpr std::size_t first = 0;
-#else
-    constexpr std::size_t first = 1;
-#endif
-    Probed best;
-    for (const Instruction& one : std::span(instructions).subspan(first)) {
-      best = probe_one(one.name, [&] { return multiplies_pairs(device, one); });
-      if (best.outcome.found != "none") break;
-    }
-    // Each process needs the permission for tiles, and a virtual machine with another processor may show a device of
-    // the same name. The compiler's builtin says that the device has its instruction.
-    best.lasting = best.lasting && (best.outcome.found == "pmaddwd" || best.outcome.found == "none");
-    return best;
-  });
-}
-
-bool prefers_pairs(Device device) { return found_pairs(device.state()).found != "none"; }
-
-std::int64_t pair_rows(runtime::DeviceState& device) { return instruction_of(device).rows; }
-std::int64_t pair_columns(runtime::DeviceState& device) { return instruction_of(device).panels * panel; }
-
-runtime::Defines number_defines(runtime::DeviceState& device) {
-  runtime::Defines defines;
-  if (has_matrix_unit(device)) defines.add({instructions[0].define, 1});
-  dispatch::define_math(defines, runtime::info_of(device));
-  return defines;
-}
-
-runtime::Defines pair_defines(runtime::DeviceState& device, DType result, const ProductEpilogue* epilogue) {
-  const Instruction& instruction = instruction_of(device);
-  runtime::Defines defines{{"VW", instruction.lanes}, {"RESULT", number_type(result)}};
-  if (instruction.define != nullptr) defines.add({instruction.define, 1});
-  dispatch::define_math(defines, runtime::info_of(device));
-  const auto add_type = [&](std::size_t i, const char* name) {
-    if (i >= static_cast<std::size_t>(layout_of(epilogue).operand_count)) return;
-    if (const DType dtype = epilogue->operands[i].dtype(); is_of_bytes(dtype)) defines.add({name, number_type(dtype)});
-  };
-  add_type(0, "OPERAND0");
-  add_type(1, "OPERAND1");
-  return defines;
-}
 
 Tensor pack_rows(const Tensor& x, const Tensor& zero) {
   if (x.dtype() == DType::i16)

@@ -17,6 +17,9 @@ dispatch::ProbeOutcome found_pairs(runtime::DeviceState& device);
 /// device has such an instruction. They are right on every device that runs loops of the product's depth to the end.
 bool prefers_pairs(Device device);
 
+/// Whether the device's instruction is one of a matrix unit. Then the numbers of pairs are bf16, else i16.
+bool has_matrix_unit(runtime::DeviceState& device);
+
 /// The numbers of x, minus their zero point, as pairs (product/pairs/pairs.h). x and zero have one dtype, u8 or i8.
 /// Rows are the lines of x (…, m, k), with the result (count, m, pairs). Columns are the lines of x (…, k, n), with the
 /// result (count, panels, pairs, 16). The zero point broadcasts to x and has one number for a line. It may be
