@@ -51,6 +51,15 @@ struct Granularity {
     return parameter.unsqueeze(along + 1).expand(wide).reshape(merged).narrow(along, 0, x.size(along));
   }
 
+  /// The operands of a run. The parameters broadcast to x, and the zero point may be undefined.
+  struct Operands {
+    Tensor x, zero, scale;
+  };
+  Operands operands(const Data& in, Device device) const {
+    const Tensor x = in[0].tensor(device);
+    return {x, spread(input_of(in, 2, device), x), spread(in[1].tensor(device), x)};
+  }
+
   std::int64_t axis = 1;
   std::int64_t block = 0;  ///< 0 means no blocks.
 };
@@ -78,8 +87,7 @@ Element quantised_type(Call& call) {
 Run quantize_to_reals(const Granularity& granularity, const SmallType& type, const Rounding& rounding,
                       std::optional<DType> precision) {
   return [=, to_type = ToSmallType(type, rounding)](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device), zero = granularity.spread(input_of(in, 2, device), x);
-    const Tensor scale = granularity.spread(in[1].tensor(device), x);
+    const auto [x, zero, scale] = granularity.operands(in, device);
     const DType computed = precision ? *precision : scale.dtype();
     const Tensor y = (x.to(computed) / scale.to(computed)).to(DType::f32);
     return Data{to_type(zero.defined() ? y + zero.to(DType::f32) : y)};
@@ -103,8 +111,7 @@ Run quantize_linear(Call& call) {
     return quantize_to_reals(granularity, *result.small, rounding, precision);
   const Range range = result.small != nullptr ? result.small->range() : Range(result.dtype);
   Run run([=](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device), zero = granularity.spread(input_of(in, 2, device), x);
-    const Tensor scale = granularity.spread(in[1].tensor(device), x);
+    const auto [x, zero, scale] = granularity.operands(in, device);
     return Data{quantized(x, scale, zero.defined() ? &zero : nullptr, precision ? *precision : scale.dtype(),
                           zero.defined() ? zero.dtype() : result.dtype, range)};
   });
@@ -118,8 +125,8 @@ Run quantize_linear(Call& call) {
 /// scale (x - zero) for x of a small floating-point type.
 Run dequantize_reals(const Granularity& granularity, std::optional<DType> result) {
   return [=](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device), zero = granularity.spread(input_of(in, 2, device), x);
-    const Tensor scale = granularity.spread(in[1].tensor(device), x), real = x.to(DType::f32);
+    const auto [x, zero, scale] = granularity.operands(in, device);
+    const Tensor real = x.to(DType::f32);
     const Tensor y = (zero.defined() ? real - zero.to(DType::f32) : real) * scale.to(DType::f32);
     return Data{y.to(result ? *result : scale.dtype())};
   };
@@ -139,8 +146,7 @@ Run dequantize_linear(Call& call) {
   const SmallType* const small = small_type(call.input(0));
   if (small != nullptr && !small->is_whole()) return dequantize_reals(granularity, result);
   Run run([=](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device), zero = granularity.spread(input_of(in, 2, device), x);
-    const Tensor scale = granularity.spread(in[1].tensor(device), x);
+    const auto [x, zero, scale] = granularity.operands(in, device);
     require(is_whole(x.dtype()) && size_of(x.dtype()) <= 4, "onnx", "quantised elements of ", x.dtype(),
             " are not supported, whole numbers of at most 32 bits are");
     return Data{dequantized(x, scale, zero.defined() ? &zero : nullptr, result ? *result : scale.dtype())};
