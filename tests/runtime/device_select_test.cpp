@@ -232,6 +232,7 @@ TEST_CASE("child: a type names the default of two devices" * doctest::skip()) {
   CHECK(crisol::Device("cpu") == two[0]);
   crisol::set_default_device(two[1]);
   CHECK(crisol::Device("cpu") == two[1]);
+  CHECK(crisol::Device("CPU") == two[1]);
   CHECK(crisol::Device("cpu:0") == two[0]);
   CHECK_THROWS_AS(crisol::Device("gpu"), Error);
 }

@@ -179,10 +179,9 @@ Device::Device() : state_(nullptr) {
 }
 
 Device::Device(std::string_view spec) : state_(nullptr) {
-  for (const DeviceType type : {DeviceType::gpu, DeviceType::accelerator, DeviceType::cpu}) {
-    if (spec != name_of(type)) continue;
+  if (const auto type = runtime::type_named(spec)) {
     *this = Device();
-    if (info().type == type) return;
+    if (info().type == *type) return;
   }
   state_ = states()[runtime::select_device(candidates(), spec, "device")].get();
 }

@@ -74,9 +74,9 @@ Named named_by(const Candidate& candidate, std::size_t position, const std::stri
 
 std::vector<std::size_t> find_matches(const std::vector<Candidate>& candidates, const std::string& what) {
   std::vector<std::size_t> found;
-  if (what == "gpu" || what == "cpu" || what == "accelerator") {
+  if (const auto type = type_named(what)) {
     for (std::size_t i = 0; i < candidates.size(); ++i)
-      if (what == name_of(candidates[i].info->type)) found.push_back(i);
+      if (candidates[i].info->type == *type) found.push_back(i);
     return found;
   }
   std::vector<Named> named;
@@ -90,6 +90,13 @@ std::vector<std::size_t> find_matches(const std::vector<Candidate>& candidates, 
 }
 
 }  // namespace
+
+std::optional<DeviceType> type_named(std::string_view spec) {
+  const std::string what = lower(spec);
+  for (const DeviceType type : {DeviceType::gpu, DeviceType::accelerator, DeviceType::cpu})
+    if (what == name_of(type)) return type;
+  return {};
+}
 
 std::string list_devices(const std::vector<Candidate>& candidates) {
   std::string text = "Devices here (write the part before the name):";

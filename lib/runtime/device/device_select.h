@@ -1,6 +1,7 @@
 // Rules that select a device by a text and choose the default device. They use only DeviceInfo values.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,9 @@ struct Candidate {
   int platform_index;
   int device_index;
 };
+
+/// The type that the text names, in upper or lower case, without a number. Nothing if it names something else.
+std::optional<DeviceType> type_named(std::string_view spec);
 
 /// The position of the device that `spec` names (see Device::Device). Error messages name `origin` as the source of the
 /// text.
