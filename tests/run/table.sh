@@ -37,7 +37,7 @@ print_failures() {
   for name in "${selected[@]}"; do
     [ "${failed[$name]:-0}" -gt 0 ] || continue
     lines_of "$name" failed | sed "s/^/$name: /"
-    grep -aE -A 2 --no-group-separator '^(E   |[^ ]*: (FATAL )?ERROR: )' -- "$work/$name.log" 2>/dev/null | cut -c 1-200 |
+    grep -aE -A 2 --no-group-separator '^(E   |wrong: |[^ ]*: (FATAL )?ERROR: )' -- "$work/$name.log" 2>/dev/null | cut -c 1-200 |
       head -n 9 | sed "s/^/$name:   /" || true
   done
 }
