@@ -55,6 +55,37 @@ std::string text_of(const Tensor& weight, const Tensor& bias, const Options& opt
   return bias.defined() ? text : text + ", bias=false";
 }
 
+void set_extent(int& extent, const Shape& sizes) { extent = static_cast<int>(sizes[0]); }
+void set_extent(IntPair& extent, const Shape& sizes) {
+  extent = {static_cast<int>(sizes[0]), static_cast<int>(sizes[1])};
+}
+void set_extent(IntTriple& extent, const Shape& sizes) {
+  extent = {static_cast<int>(sizes[0]), static_cast<int>(sizes[1]), static_cast<int>(sizes[2])};
+}
+
+/// The options with the output_padding that gives an output of this size.
+template <class Options>
+Options with_output_size(const char* op, const Tensor& x, const Tensor& weight, Options options, const Shape& size) {
+  const int axes = weight.dim() - 2, ahead = x.dim() - axes;
+  require(ahead == 1 || ahead == 2, op, "the input of shape ", x.shape(), " has rank ", x.dim(), ", it must be ",
+          axes + 1, " or ", axes + 2);
+  require(size.rank() == axes || size.rank() == x.dim(), op, "output_size ", size, " must have ", axes, " or ", x.dim(),
+          " numbers");
+  const Shape stride = window_of(options.stride), padding = window_of(options.padding);
+  const Shape dilation = window_of(options.dilation);
+  Shape added;
+  for (int i = 0; i < axes; ++i) {
+    const std::int64_t wanted = size[size.rank() - axes + i];
+    const std::int64_t least =
+        (x.size(ahead + i) - 1) * stride[i] - 2 * padding[i] + dilation[i] * (weight.size(2 + i) - 1) + 1;
+    require(least <= wanted && wanted < least + stride[i], op, "output_size ", size, " has ", wanted, " for axis ", i,
+            ", allowed are ", least, " to ", least + stride[i] - 1);
+    added.push_back(wanted - least);
+  }
+  set_extent(options.output_padding, added);
+  return options;
+}
+
 }  // namespace
 
 // Defines the members of a convolution layer `Layer`, which calls `function`. Its kernel size has the type
@@ -76,6 +107,18 @@ CONVOLUTION_LAYER(ConvTranspose1d, int, conv_transpose1d)
 CONVOLUTION_LAYER(ConvTranspose2d, IntPair, conv_transpose2d)
 CONVOLUTION_LAYER(ConvTranspose3d, IntTriple, conv_transpose3d)
 #undef CONVOLUTION_LAYER
+
+Tensor ConvTranspose1d::forward(const Tensor& x, const Shape& output_size) {
+  return conv_transpose1d(x, weight, bias, with_output_size("ConvTranspose1d", x, weight, options_, output_size));
+}
+
+Tensor ConvTranspose2d::forward(const Tensor& x, const Shape& output_size) {
+  return conv_transpose2d(x, weight, bias, with_output_size("ConvTranspose2d", x, weight, options_, output_size));
+}
+
+Tensor ConvTranspose3d::forward(const Tensor& x, const Shape& output_size) {
+  return conv_transpose3d(x, weight, bias, with_output_size("ConvTranspose3d", x, weight, options_, output_size));
+}
 
 Tensor Conv1d::operator()(const Tensor& x, const Epilogue& epilogue) {
   return has_hooks() ? epilogue((*this)(x)) : conv1d(x, weight, bias, options_, epilogue);

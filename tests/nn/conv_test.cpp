@@ -99,12 +99,17 @@ TEST_CASE("Conv3d and ConvTranspose3d: parameters, values, refusals") {
   CHECK(transposed.weight.shape() == Shape{4, 3, 2, 3, 2});
   CHECK(transposed(x).to_vector<float>() ==
         conv_transpose3d(x, transposed.weight, transposed.bias, up).to_vector<float>());
+  CHECK(transposed.forward(x, {11, 13, 14}).to_vector<float>() == transposed(x).to_vector<float>());
+  CHECK(transposed.forward(x, {1, 3, 10, 14, 15}).shape() == Shape{1, 3, 10, 14, 15});
+  CHECK(nn::ConvTranspose1d(4, 2, 3, {.stride = 4}).forward(ones({4, 5}), {22}).shape() == Shape{2, 22});
   CHECK(transposed.extra_repr() == "4, 3, kernel_size=(2, 3, 2), stride=(2, 2, 2), output_padding=(1, 0, 0)");
 
   check_error([] { nn::Conv3d(1, 1, {3, 0, 3}); }, {"[Conv3d]", "kernel (3, 0, 3)", "must be positive"});
   check_error([] { nn::Conv3d(6, 4, 3, {.groups = 3}); }, {"[Conv3d]", "6 input and 4 output", "3 groups"});
   check_error([] { nn::ConvTranspose3d(0, 1, 3); }, {"[ConvTranspose3d]", "in_channels 0"});
   check_error([&] { conv(ones({1, 3, 5, 5, 5})); }, {"[conv3d]", "3 channels"});
+  check_error([&] { transposed.forward(x, {12, 13, 14}); }, {"[ConvTranspose3d]", "12 for axis 0", "10 to 11"});
+  check_error([&] { transposed.forward(x, {12, 13}); }, {"[ConvTranspose3d]", "(12, 13)", "3 or 5 numbers"});
 }
 
 }  // namespace crisol

@@ -12,7 +12,7 @@ KEYS = [
     0, -1, (1, 2), (1, 2, -3), ..., (), None, slice(None), slice(1, 3), slice(None, None, 2), slice(None, None, -1),
     slice(10, -20, -2), slice(4, 1), (..., 0), (0, ...), (slice(None), 1), (slice(None), None, slice(2, 5, 2)),
     (None, ..., None), (slice(None, None, -2), slice(None), slice(5, None, -3)), (-1, slice(1, None, 3), None, ...),
-    I, (slice(None), I), (..., I), (I, J), (I, slice(None), J), (slice(None), I, J), (0, slice(None), I), (0, I),
+    I, (slice(None), I), (..., I), (I, J), (I, slice(None), J), (slice(None), I, J), (0, I),
     (I, 1), (slice(1, 3), I, slice(None, None, -1)), (None, I, slice(None), None), [1, 2], (slice(None), [0, 1]),
     np.array([], np.int64), (I[:, None], J), (..., I, None, J), range(2), (slice(None), range(4, 0, -2)), range(0),
     np.bool_(True), np.bool_(False),
@@ -55,6 +55,20 @@ def test_write(key):
         a[key] = value
         x[tensors_in(key)] = value if isinstance(value, int) else crisol.asarray(value)
         check(x, a)
+
+
+@pytest.mark.parametrize("number", [1, np.array(1), np.int64(1)], ids=repr)
+def test_a_number_selects_before_positions_are_read(number):  # As in PyTorch. NumPy would put the axis of I first.
+    a = numbers()
+    for key, expected in [((number, slice(None), I), a[1][:, I]), ((number, ..., I), a[1][:, I]),
+                          ((I, number, J.reshape(4)), a[:, 1][I, J.reshape(4)]),
+                          ((None, number, slice(1, 4), J), a[1][None, 1:4][..., J])]:  # fmt: skip
+        x = crisol.asarray(a)
+        check(x[tensors_in(key)], expected)
+        check(x[key], expected)
+        x[tensors_in(key)] = crisol.asarray(-expected)
+        check(x[key], -expected)
+        assert (array_of(x) != a).sum() == (np.unique(expected) != 0).sum()
 
 
 def masks():

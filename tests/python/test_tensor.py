@@ -196,6 +196,12 @@ def test_reductions():
         same(function(x, axis=()), getattr(np, name)(a, axis=()))
     for name in ("sum", "mean", "prod", "amax", "amin"):
         same(getattr(x, name)(dim=(0, 2), keepdim=True), getattr(np, name)(a, axis=(0, 2), keepdims=True))
+    for name in ("sum", "mean", "prod", "amax", "amin", "std", "var", "count_nonzero", "norm"):
+        function = getattr(crisol, name)
+        for none in ([], ()):  # As in PyTorch, all axes.
+            assert function(x, dim=none).item() == function(x).item()
+    assert x.sum([], keepdim=True).shape == (1, 1, 1)
+    assert crisol.all(x, dim=()).shape == x.any([]).shape == x.shape
     assert x.argmax().item() == 23 and crisol.argmin(x, axis=1).shape == (2, 4)
     assert crisol.count_nonzero(x).item() == 23
     assert crisol.sum(crisol.ones((3,), dtype=crisol.uint8)).dtype is crisol.int64

@@ -94,6 +94,10 @@ TEST_CASE("index: several tensors of positions, and masks") {
   CHECK(values(x[{a, Slice(1, 3), b}]) == Floats{19, 21, 2, 4, 11, 13});
   CHECK(x[{Slice(1, 3), NewAxis, from_vector<std::int64_t>({3, 0, 1}, {3, 1}), b}].shape() == Shape{2, 1, 3, 3});
   CHECK(values(x[{a, 0, b}]) == Floats{17, 0, 9});
+  const Tensor one = full({}, 1, DType::i64);
+  CHECK(x[{one, Slice(), b}].shape() == Shape{4, 3});
+  CHECK(values(x[{one, Slice(), b}]) == values(x[{1, Slice(), b}]));
+  CHECK(values(x[{a, one, b}]) == values(x[{a, 1, b}]));
   CHECK(values(x[{Ellipsis, Slice({}, {}, -1), b}][{0, 0}]) == Floats{7, 6, 7});
   const Tensor rows = from_vector<bool>({true, false, true}, {3}),
                columns = from_vector<bool>({false, true, true, false}, {4});

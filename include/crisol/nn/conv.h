@@ -43,6 +43,9 @@ class CRISOL_API ConvTranspose2d : public Module {
   ConvTranspose2d(std::int64_t in_channels, std::int64_t out_channels, IntPair kernel,
                   const ConvTranspose2dOptions& options = {});
   Tensor forward(const Tensor& x) override;
+  /// The output with this size (H', W'), which may also name all axes. Each output_padding below the stride gives
+  /// another size. Throws if none of them gives this one.
+  Tensor forward(const Tensor& x, const Shape& output_size);
   std::string extra_repr() const override;
   /// The options of the constructor.
   const ConvTranspose2dOptions& options() const noexcept { return options_; }
@@ -91,6 +94,9 @@ class CRISOL_API ConvTranspose1d : public Module {
   ConvTranspose1d(std::int64_t in_channels, std::int64_t out_channels, int kernel,
                   const ConvTranspose1dOptions& options = {});
   Tensor forward(const Tensor& x) override;
+  /// The output with this size (L'), which may also name all axes. Each output_padding below the stride gives
+  /// another size. Throws if none of them gives this one.
+  Tensor forward(const Tensor& x, const Shape& output_size);
   std::string extra_repr() const override;
   /// The options of the constructor.
   const ConvTranspose1dOptions& options() const noexcept { return options_; }
@@ -138,6 +144,9 @@ class CRISOL_API ConvTranspose3d : public Module {
   ConvTranspose3d(std::int64_t in_channels, std::int64_t out_channels, IntTriple kernel,
                   const ConvTranspose3dOptions& options = {});
   Tensor forward(const Tensor& x) override;
+  /// The output with this size (D', H', W'), which may also name all axes. Each output_padding below the stride gives
+  /// another size. Throws if none of them gives this one.
+  Tensor forward(const Tensor& x, const Shape& output_size);
   std::string extra_repr() const override;
   /// The options of the constructor.
   const ConvTranspose3dOptions& options() const noexcept { return options_; }

@@ -1,6 +1,7 @@
 // index_get, index_put and similar functions: reading and writing at positions from several tensors, as in NumPy.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "autograd/autocast.h"
@@ -102,31 +103,43 @@ Tensor joined_positions(const char* op, const std::vector<Pick>& picks) {
   return joined.get().expand(shape).contiguous();
 }
 
+/// The number of axes without positions that come before the axes of the positions in the result. If an axis without
+/// positions lies between two with positions, it is 0. A position of rank 0 does not count, as in PyTorch.
+int axes_ahead_of(const std::vector<Pick>& picks) {
+  std::optional<int> ahead;
+  int picked = 0;
+  for (const Pick& pick : picks) {
+    const int others = pick.axis - picked;
+    picked += pick.count;
+    if (pick.positions.dim() == 0) continue;
+    if (ahead && *ahead != others) return 0;
+    ahead = others;
+  }
+  return ahead.value_or(0);
+}
+
 Places places_of(const char* op, Tensor x, const std::vector<Tensor>& indices) {
   require(x.defined(), op, "the tensor is undefined");
   const std::vector<Pick> picks = picks_of(op, x, indices);
-  bool adjacent = true;
   std::array<bool, Shape::max_rank> is_picked{};
   Places places;
   places.picks = picks.size();
   Shape order;
-  for (std::size_t k = 0; k < picks.size(); ++k) {
-    const Pick& pick = picks[k];
-    adjacent = adjacent && (k == 0 || picks[k - 1].axis + picks[k - 1].count == pick.axis);
+  for (const Pick& pick : picks) {
     places.size *= pick.size;
     for (int i = pick.axis; i < pick.axis + pick.count; ++i) {
       is_picked[static_cast<std::size_t>(i)] = true;
       order.push_back(i);
     }
   }
-  const int picked_axes = order.rank(), first = adjacent ? picks[0].axis : 0;
+  const int picked_axes = order.rank(), first = axes_ahead_of(picks);
   Shape others;
   for (int i = 0; i < x.dim(); ++i)
     if (!is_picked[static_cast<std::size_t>(i)]) others.push_back(i);
   for (int i = 0; i < first; ++i) places.order.push_back(others[i]);
   for (const std::int64_t axis : order) places.order.push_back(axis);
   for (int i = first; i < others.rank(); ++i) places.order.push_back(others[i]);
-  places.view = adjacent ? x : x.permute(places.order);
+  places.view = std::is_sorted(places.order.begin(), places.order.end()) ? x : x.permute(places.order);
   for (int i = 0; i < x.dim(); ++i) {
     if (i < first) places.ahead.push_back(places.view.size(i));
     if (i >= first + picked_axes) places.behind.push_back(places.view.size(i));

@@ -54,26 +54,21 @@ def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
 def logsumexp(input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """log(sum(exp(x))) along axes, without overflow."""
     x = floats(input)
-    return into(out, _c.logsumexp(x, _or_none(dim), keepdim))
-
-
-def _or_none(dim: Dims) -> Any:
-    """In PyTorch, an empty tuple means all axes."""
-    return None if isinstance(dim, (tuple, list)) and not dim else dim
+    return into(out, _c.logsumexp(x, dim, keepdim))
 
 
 @_method(Tensor)
 @_numpy_names
 def amax(input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """The largest element along axes, or of all of the tensor."""
-    return into(out, _c.max(input, _or_none(dim), keepdim))
+    return into(out, _c.max(input, dim, keepdim))
 
 
 @_method(Tensor)
 @_numpy_names
 def amin(input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """The smallest element along axes, or of all of the tensor."""
-    return into(out, _c.min(input, _or_none(dim), keepdim))
+    return into(out, _c.min(input, dim, keepdim))
 
 
 @_method(Tensor)
@@ -90,7 +85,7 @@ def _correction(name: str, dim: Any, unbiased: bool | None, correction: float | 
         if unbiased is None:
             tell_once(name, f"{name}() divides by n - 1, as in PyTorch; {name}(correction=0) divides by n, as in 0.2")
         correction = 1.0 if unbiased is None else float(unbiased)
-    return _or_none(dim), float(correction)
+    return dim, float(correction)
 
 
 @_method(Tensor)
@@ -150,7 +145,7 @@ def norm(
         from .. import linalg
 
         return into(out, linalg.matrix_norm(x, "nuc", (-2, -1) if dim is None else dim, keepdim))
-    return into(out, _c.norm(x, p=2.0 if p in ("fro", None) else float(p), axis=_or_none(dim), keepdims=keepdim))
+    return into(out, _c.norm(x, p=2.0 if p in ("fro", None) else float(p), dim=dim, keepdim=keepdim))
 
 
 @_method(Tensor)
@@ -232,12 +227,12 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
 @_numpy_names
 def nansum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor:
     """The sum of the elements that are not NaN."""
-    return _c.sum(_c.where(_c.isnan(input), 0, input), _or_none(dim), keepdim, dtype=dtype)
+    return _c.sum(_c.where(_c.isnan(input), 0, input), dim, keepdim, dtype=dtype)
 
 
 @_method(Tensor)
 @_numpy_names
 def nanmean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor:
     """The mean of the elements that are not NaN."""
-    count = _c.sum(_c.logical_not(_c.isnan(input)), _or_none(dim), keepdim)
+    count = _c.sum(_c.logical_not(_c.isnan(input)), dim, keepdim)
     return nansum(input, dim, keepdim, dtype=dtype) / count.to(input.dtype if dtype is None else dtype)

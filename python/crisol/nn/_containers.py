@@ -73,9 +73,9 @@ class ParameterList(Module):
     def __setitem__(self, index: int, value: Any) -> None:
         setattr(self, str(index % self._count), value)
 
-    def __repr__(self) -> str:
-        lines = [_line(str(i), value, repr(value.dtype)) for i, value in enumerate(self)]
-        return f"ParameterList({chr(10).join(lines)})"
+    def extra_repr(self) -> str:
+        """A line for each parameter: its place, dtype and shape."""
+        return "\n".join(_line(str(i), value, repr(value.dtype)) for i, value in enumerate(self))
 
 
 class ParameterDict(Module):
@@ -105,9 +105,9 @@ class ParameterDict(Module):
     def __contains__(self, name: object) -> bool:
         return name in self._keys
 
-    def __repr__(self) -> str:
-        lines = [_line(name, value, value.type()) for name, value in self.items()]
-        return f"ParameterDict({chr(10).join(lines)})"
+    def extra_repr(self) -> str:
+        """A line for each parameter: its name, type and shape."""
+        return "\n".join(_line(name, value, value.type()) for name, value in self.items())
 
     def __len__(self) -> int:
         return len(self._keys)

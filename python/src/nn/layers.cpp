@@ -121,6 +121,13 @@ void bind_conv_transpose(nb::module_& m, const char* name, const char* text) {
       "in_channels"_a, "out_channels"_a, "kernel_size"_a, "stride"_a = 1, "padding"_a = 0, "output_padding"_a = 0,
       "groups"_a = 1, "bias"_a.none() = true, "dilation"_a = 1, "padding_mode"_a = "zeros", "device"_a = nb::none(),
       "dtype"_a = nb::none(), kept_and_moved<10>);
+  layer.def(
+      "forward",
+      [](L& self, const Tensor& x, const std::optional<Shape>& size) {
+        return size ? self.L::forward(x, *size) : self.L::forward(x);
+      },
+      "input"_a, "output_size"_a = nb::none(), Unlocked(),
+      "The output for one input. With a stride above 1, output_size chooses one of the sizes that it may have.");
   layer.def("_made_with", [](const L& self) {
     const Options& o = self.options();
     return nb::make_tuple(self.in_channels(), self.out_channels(), window_of(self.weight), Sizes(o.stride),

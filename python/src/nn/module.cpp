@@ -217,10 +217,18 @@ nb::object getattr(nb::handle self, const std::string& name) {
   throw nb::python_error();
 }
 
-Tensor forward(nn::Module& m, const Tensor& x) {
-  if (typeid(m) != typeid(Overridable<nn::Module>)) return unlocked([&] { return m.forward(x); });
-  PyErr_SetString(PyExc_NotImplementedError, (m.type_name() + " has no forward()").c_str());
-  throw nb::python_error();
+/// The forward of a model of the library. A Python class without a forward has none, whatever the arguments are.
+Tensor forward(nn::Module& m, const nb::args& args, const nb::kwargs& kwargs) {
+  if (typeid(m) == typeid(Overridable<nn::Module>)) {
+    PyErr_SetString(PyExc_NotImplementedError, (m.type_name() + " has no forward()").c_str());
+    throw nb::python_error();
+  }
+  nb::object input;
+  if (args.size() == 1 && kwargs.size() == 0) input = args[0];
+  if (args.size() == 0 && kwargs.size() == 1 && kwargs.contains("input")) input = kwargs["input"];
+  if (!input.is_valid() || !nb::isinstance<Tensor>(input)) throw nb::next_overload();
+  const Tensor& x = nb::cast<const Tensor&>(input);
+  return unlocked([&] { return m.forward(x); });
 }
 
 std::string extra_repr(const nn::Module& m) {
@@ -338,8 +346,7 @@ void bind_modules(nb::module_& extension) {
       .def("__call__", &call_module, nb::sig("def __call__(self, *args, **kwargs) -> typing.Any"),
            "Calls the hooks and forward().")
       // Derived classes may take other arguments and give other results.
-      .def("forward", &forward, "input"_a,
-           nb::sig("def forward(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any"),
+      .def("forward", &forward, nb::sig("def forward(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any"),
            "The output for the inputs. A subclass defines it.")
       .def("extra_repr", &extra_repr, "The settings of the layer for printing. A subclass may define it.")
       .def("__setattr__", &setattr, "name"_a, "value"_a.none())

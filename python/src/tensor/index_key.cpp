@@ -45,8 +45,7 @@ void check_positions(const HostElements& positions, std::int64_t size, int axis)
 /// Reads entries from left to right.
 class Reader {
  public:
-  Reader(const Tensor& x, const std::vector<Entry>& entries, bool has_tensor)
-      : x_(x), entries_(entries), has_tensor_(has_tensor) {}
+  Reader(const Tensor& x, const std::vector<Entry>& entries) : x_(x), entries_(entries) {}
 
   Key read() {
     check_count();
@@ -115,8 +114,6 @@ class Reader {
       raise_key("an entry is a " + nb::cast<std::string>(nb::repr(entry.type())) +
                 ", allowed are whole numbers, slices, Ellipsis, None, and tensors or lists of whole numbers or bool");
     check_position(number.as_int(), x_.shape()[axis_], axis_);
-    // If the key has tensors, a number counts as a tensor of rank 0, and takes part in the placing of the indexed axes.
-    if (has_tensor_) return add_tensor(full({}, number, DType::i64, x_.device()));
     key_.entries.emplace_back(number.as_int());
     ++axis_;
   }
@@ -149,7 +146,6 @@ class Reader {
 
   const Tensor& x_;
   const std::vector<Entry>& entries_;
-  bool has_tensor_;
   Key key_;
   int axis_ = 0;  ///< The next axis of x.
 };
@@ -210,12 +206,9 @@ Key read_key(const Tensor& x, nb::handle key) {
     entries.push_back(as_entry(x, key));
   if (entries.size() == 1 && is_scalar_mask(entries[0].object))
     return scalar_mask(x, nb::cast<Tensor>(entries[0].object));
-  bool has_tensor = false;
-  for (const Entry& entry : entries) {
+  for (const Entry& entry : entries)
     if (is_scalar_mask(entry.object)) raise_key("a mask of rank 0 stands beside other entries");
-    has_tensor = has_tensor || nb::isinstance<Tensor>(entry.object);
-  }
-  return Reader(x, entries, has_tensor).read();
+  return Reader(x, entries).read();
 }
 
 }  // namespace crisol::python

@@ -1,4 +1,4 @@
-// x[key] and x[key] = value with NumPy's keys: whole numbers, slices, Ellipsis, None, and tensors, lists or arrays of
+// x[key] and x[key] = value with PyTorch's keys: whole numbers, slices, Ellipsis, None, and tensors, lists or arrays of
 // whole numbers or bool.
 #include "tensor/indexing.h"
 
@@ -38,6 +38,12 @@ Tensor without_front_axes(Tensor value, int rank) {
 /// The number of axes that a tensor in a key indexes.
 int axes_of(const Tensor& entry) { return entry.dtype() == DType::boolean ? entry.dim() : 1; }
 
+/// The number of axes that an entry without a tensor has in the view of a Place. An Ellipsis has `others`.
+int axes_in_view(const TensorIndex& entry, int others) {
+  if (entry.kind() == TensorIndex::Kind::ellipsis) return others;
+  return entry.kind() == TensorIndex::Kind::position ? 0 : 1;
+}
+
 /// The elements that a key with tensors selects: index_get(view, picks).
 struct Place {
   Tensor view;
@@ -53,8 +59,7 @@ std::optional<Place> place_of(const Tensor& x, const Key& key) {
   for (const TensorIndex& entry : key.entries) {
     if (entry.kind() == TensorIndex::Kind::slice && entry.slice().step < 0) return std::nullopt;
     if (entry.kind() != TensorIndex::Kind::positions) {
-      const bool is_ellipsis = entry.kind() == TensorIndex::Kind::ellipsis;
-      picks.resize(picks.size() + static_cast<std::size_t>(is_ellipsis ? x.dim() - key.used_axes : 1));
+      picks.resize(picks.size() + static_cast<std::size_t>(axes_in_view(entry, x.dim() - key.used_axes)));
       entries.push_back(entry);
       continue;
     }

@@ -1,4 +1,4 @@
-// Reductions, from tables. axis and keepdims are the names of the Array API standard, dim and keepdim PyTorch's.
+// Reductions, from tables. dim and keepdim are PyTorch's names, axis and keepdims those of the Array API standard.
 #include <limits>
 
 #include "arguments.h"
@@ -10,17 +10,22 @@ namespace {
 
 using Axes = std::optional<Shape>;
 
+/// What dim=() stands for: in PyTorch all axes, but no axes for any() and all(). axis=() stands for no axes, as in the
+/// Array API standard.
+enum class EmptyDim { all_axes, no_axes };
+
 struct Reduction {
   const char* name;
   Tensor (*function)(const Tensor&, const Shape&, bool);
   const char* text;
+  EmptyDim empty = EmptyDim::all_axes;
 };
 
 constexpr Reduction plain[]{
     {"max", &max, "The largest element, or NaN if there is one. Refuses to reduce no elements."},
     {"min", &min, "The smallest element, or NaN if there is one. Refuses to reduce no elements."},
-    {"any", &any, "Whether any element differs from 0, as bool."},
-    {"all", &all, "Whether all elements differ from 0, as bool."},
+    {"any", &any, "Whether any element differs from 0, as bool.", EmptyDim::no_axes},
+    {"all", &all, "Whether all elements differ from 0, as bool.", EmptyDim::no_axes},
     {"logsumexp", &logsumexp, "log(sum(exp(x))) without overflow."},
     {"count_nonzero", &count_nonzero, "The number of elements that are not 0, as int64."},
     {"argmax", &argmax, "The position (int64) of the first largest element. Without an axis it counts in all of x."},
@@ -53,14 +58,15 @@ constexpr Deviation deviations[]{
 /// The axes to reduce, given by either pair of names.
 class Reduced {
  public:
-  Reduced(const Axes& axis, const Axes& dim, bool keepdims, bool keepdim)
+  Reduced(const Axes& dim, bool keepdim, const Axes& axis, bool keepdims, EmptyDim empty = EmptyDim::all_axes)
       : axes_(axis ? axis : dim), keep_(keepdims || keepdim) {
+    if (dim && dim->empty() && empty == EmptyDim::all_axes) axes_.reset();
     if (axis && dim)
       throw Error(ErrorCode::invalid_argument, "[reduce] axis and dim are the same argument: give one of them");
   }
 
-  /// Calls function(x, axes, keep). In Python an empty tuple of axes reduces nothing, but the library's empty list
-  /// means all axes. So for an empty tuple the function reduces a new axis of size 1.
+  /// Calls function(x, axes, keep). The library's empty list means all axes. So for no axes the function reduces a new
+  /// axis of size 1.
   template <class Function>
   Tensor run(const Tensor& x, Function&& function) const {
     if (axes_ && axes_->empty()) return function(x.unsqueeze(0), Shape{0}, false);
@@ -72,13 +78,13 @@ class Reduced {
   bool keep_;
 };
 
-// Defines a reduction as a function and as a method. `…` stands for arguments between axis and keepdims.
+// Defines a reduction as a function and as a method. `middle` are arguments that have a name only.
 template <class Function, class... Middle>
 void define_reduction(nb::module_& m, TensorClass& tensor, const char* name, const Function& function, const char* text,
                       const Middle&... middle) {
   const auto bind = [&](auto& where, const auto&... first) {
-    where.def(name, function, first..., "axis"_a = nb::none(), "keepdims"_a = false, nb::kw_only(), middle...,
-              "dim"_a = nb::none(), "keepdim"_a = false, Unlocked(), text);
+    where.def(name, function, first..., "dim"_a = nb::none(), "keepdim"_a = false, nb::kw_only(), middle...,
+              "axis"_a = nb::none(), "keepdims"_a = false, Unlocked(), text);
   };
   bind(m, "x"_a);
   bind(tensor);
@@ -118,15 +124,15 @@ void bind_reductions(nb::module_& m, TensorClass& tensor) {
   for (const Reduction& row : plain)
     define_reduction(
         m, tensor, row.name,
-        [row](const Tensor& x, const Axes& axis, bool keepdims, const Axes& dim, bool keepdim) {
-          return Reduced(axis, dim, keepdims, keepdim).run(x, row.function);
+        [row](const Tensor& x, const Axes& dim, bool keepdim, const Axes& axis, bool keepdims) {
+          return Reduced(dim, keepdim, axis, keepdims, row.empty).run(x, row.function);
         },
         row.text);
   for (const Accumulation& row : accumulations)
     define_reduction(
         m, tensor, row.name,
-        [row](const Tensor& x, const Axes& axis, bool keepdims, const std::optional<DType>& dtype, const Axes& dim,
-              bool keepdim) { return accumulate(row, x, Reduced(axis, dim, keepdims, keepdim), dtype); },
+        [row](const Tensor& x, const Axes& dim, bool keepdim, const std::optional<DType>& dtype, const Axes& axis,
+              bool keepdims) { return accumulate(row, x, Reduced(dim, keepdim, axis, keepdims), dtype); },
         row.text, "dtype"_a = nb::none());
   for (const Running& row : runnings)
     define_along(
@@ -139,16 +145,16 @@ void bind_reductions(nb::module_& m, TensorClass& tensor) {
   for (const Deviation& row : deviations)
     define_reduction(
         m, tensor, row.name,
-        [row](const Tensor& x, const Axes& axis, bool keepdims, double correction, const Axes& dim, bool keepdim) {
-          return Reduced(axis, dim, keepdims, keepdim).run(x, [&](const Tensor& t, const Shape& axes, bool keep) {
+        [row](const Tensor& x, const Axes& dim, bool keepdim, double correction, const Axes& axis, bool keepdims) {
+          return Reduced(dim, keepdim, axis, keepdims).run(x, [&](const Tensor& t, const Shape& axes, bool keep) {
             return row.function(t, axes, keep, correction);
           });
         },
         row.text, "correction"_a = 0.0);
   define_reduction(
       m, tensor, "norm",
-      [](const Tensor& x, const Axes& axis, bool keepdims, double p, const Axes& dim, bool keepdim) {
-        return Reduced(axis, dim, keepdims, keepdim).run(x, [p](const Tensor& t, const Shape& axes, bool keep) {
+      [](const Tensor& x, const Axes& dim, bool keepdim, double p, const Axes& axis, bool keepdims) {
+        return Reduced(dim, keepdim, axis, keepdims).run(x, [p](const Tensor& t, const Shape& axes, bool keep) {
           return norm(t, p, axes, keep);
         });
       },

@@ -91,6 +91,9 @@ TEXTS = [
     (lambda: nn.Parameter(crisol.ones(2)), "Parameter containing:\ntensor([1., 1.], requires_grad=True)"),
     (lambda: nn.ParameterList([nn.Parameter(crisol.ones(2, 3))]),
      "ParameterList(  (0): Parameter containing: [crisol.float32 of size 2x3])"),
+    (lambda: nn.ParameterList([crisol.ones(2), crisol.ones(())]),
+     "ParameterList(\n    (0): Parameter containing: [crisol.float32 of size 2]\n"
+     "    (1): Parameter containing: [crisol.float32 of size ]\n)"),
     (lambda: nn.ParameterDict({"a": nn.Parameter(crisol.ones(2))}),
      "ParameterDict(  (a): Parameter containing: [crisol.FloatTensor of size 2])"),
     (lambda: nn.AdaptiveMaxPool2d((2, 3)), "AdaptiveMaxPool2d(output_size=(2, 3))"),

@@ -41,6 +41,15 @@ def test_linear_and_conv():
     up = nn.ConvTranspose2d(2, 3, 2, 2, 0, 1, 1, False, 1)
     assert up.bias is None and up(tensor(image)).shape == (1, 3, 11, 13)
     assert nn.ConvTranspose3d(1, 2, 2, stride=2)(tensor(normal(1, 1, 2, 2, 2))).shape == (1, 2, 4, 4, 4)
+    up = nn.ConvTranspose2d(2, 3, 3, (2, 3), 1)
+    for size, added in [((9, 18), (0, 2)), ((1, 3, 10, 16), (1, 0))]:
+        expected = F.conv_transpose2d(tensor(image), up.weight, up.bias, up.stride, 1, added)
+        assert_close(up(tensor(image), output_size=size), expected)
+        assert expected.shape[2:] == size[-2:] and up(tensor(image), size).shape == expected.shape
+    with pytest.raises(ValueError, match="ConvTranspose2d.* has 19 for axis 1, allowed are 16 to 18"):
+        up(tensor(image), output_size=(9, 19))
+    with pytest.raises(ValueError, match="must have 2 or 4 numbers"):
+        up(tensor(image), output_size=(9,))
 
 
 def test_pools_and_flatten():

@@ -90,8 +90,9 @@ def test_no_forward():
     class Empty(nn.Module):
         pass
 
-    with pytest.raises(NotImplementedError, match="Empty"):
-        Empty()(crisol.ones(1))
+    for arguments in ((crisol.ones(1),), (1, 2), ()):
+        with pytest.raises(NotImplementedError, match="Empty"):
+            Empty()(*arguments)
     with pytest.raises(crisol.InvalidArgumentError, match="no forward"):
         nn.Sequential(Empty())(crisol.ones(1))
 
