@@ -21,6 +21,7 @@
 // - `out` shares only a part of its elements with an input, or shares elements with another result.
 #pragma once
 
+#include "crisol/ops/attention.h"
 #include "crisol/ops/cat.h"
 #include "crisol/ops/conv.h"
 #include "crisol/ops/copy.h"

@@ -149,6 +149,27 @@ def test_attention_chooses_the_device():
         assert y.device.type == DEVICE and y.shape == q.shape
 
 
+def test_attention_op_takes_a_mask():
+    op = torch.ops.aten
+    x = [torch.rand(2, 3, 7, 4) for _ in range(3)]
+    dy, mask = torch.rand(2, 3, 7, 4), torch.rand(7, 7)
+    mask[2] = -torch.inf  # This query sees no key.
+    for causal in (False, True):
+        ours = [t.to(DEVICE) for t in (*x, mask)]
+        y, *rest = op._scaled_dot_product_fused_attention_overrideable(*ours, 0.0, causal)
+        settings = {"philox_seed": rest[5], "philox_offset": rest[6], "dropout_p": 0.0, "is_causal": causal}
+        gradients = op._scaled_dot_product_fused_attention_overrideable_backward(
+            dy.to(DEVICE), *ours, [True] * 4, y, *rest[:5], **settings
+        )
+        theirs = [t.clone().requires_grad_() for t in (*x, mask)]
+        added = theirs[3] + torch.full((7, 7), -torch.inf).triu(1) if causal else theirs[3]
+        expected = nn.functional.scaled_dot_product_attention(*theirs[:3], attn_mask=added)
+        expected.backward(dy)
+        assert_same(y, expected.detach())
+        for gradient, own in zip(gradients, theirs, strict=True):
+            assert_same(gradient, own.grad)
+
+
 def test_autocast():
     assert torch.get_autocast_dtype(DEVICE) == torch.float16
     x = torch.randn(3, 3, device=DEVICE)

@@ -112,11 +112,19 @@ Tensor composed(const Attention& given, double dropout_p) {
   return matmul(dropout_p > 0 ? dropout(weights, dropout_p) : weights, a.v).to(given.q.dtype());
 }
 
-/// The probabilities are computed again, because the kernel does not store them.
+/// The probabilities are computed again, because the kernel does not store them. A gradient that has a gradient, and
+/// that of the bias, is composed.
 auto attention_backward(const Attention& a, const Tensor& result) {
   return [q = Saved(a.q), k = Saved(a.k), v = Saved(a.v), bias = Saved(a.bias), y = SavedResult(result),
           causal = a.causal, scale = a.scale](const Tensor& of_result, Needs needs) {
-    const Attention again = widened({q.get(), k.get(), v.get(), bias.get(), causal, scale});
+    const Attention given{q.get(), k.get(), v.get(), bias.get(), causal, scale};
+    if (!needs[3] && !autograd::linked({given.q, given.k, given.v, given.bias, of_result})) {
+      const ops::AttentionGradients fused = ops::attention_backward(given, y.get(), of_result);
+      if (fused.q.defined())
+        return Gradients{autograd::sum_to(fused.q, given.q.shape()), autograd::sum_to(fused.k, given.k.shape()),
+                         autograd::sum_to(fused.v, given.v.shape()), Tensor()};
+    }
+    const Attention again = widened(given);
     const Tensor weights = probabilities(again), dy = of_result.to(weights.dtype());
     const auto like = [](const Tensor& x, const Saved& input) {
       return autograd::sum_to(x, input.get().shape()).to(input.get().dtype());

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <initializer_list>
 #include <limits>
+#include <optional>
+#include <vector>
 
 #include "ops/collapse.h"
 #include "ops/contiguous.h"
@@ -24,6 +26,12 @@ constexpr Variant<AttentionProblem> variants[] = {{"rows", DeviceClass::cpu, pla
                                                   {"tiles", DeviceClass::gpu, plan_attention_tiles},
                                                   {"composed", DeviceClass::any, plan_composed}};
 const Table<AttentionProblem> attention_table("attention", variants);
+
+PlanOr plan_composed_backward(const AttentionGradientProblem&, const Target&, std::size_t) { return Plan(); }
+
+constexpr Variant<AttentionGradientProblem> backward_variants[] = {
+    {"rows", DeviceClass::cpu, plan_attention_backward_rows}, {"composed", DeviceClass::any, plan_composed_backward}};
+const Table<AttentionGradientProblem> backward_table("attention_backward", backward_variants);
 
 Contiguous with_contiguous_rows(const Tensor& x) {
   return x.strides()[x.dim() - 1] == 1 ? Contiguous::as_is(x) : Contiguous(x);
@@ -88,6 +96,54 @@ HeadStrides head_strides(const Shape& heads, const Tensor& x) {
   return head_strides(heads, x.strides()[x.dim() - 2], x.size(-1) == 1 ? 1 : x.strides()[x.dim() - 1]);
 }
 
+/// The operands of a call as kernels read them.
+struct Operands {
+  explicit Operands(const Attention& attention)
+      : a(attention),
+        heads(joint_heads(a.q.shape(), a.k.shape(), a.v.shape())),
+        queries(with_contiguous_rows(a.q)),
+        keys(with_unit_stride(a.k)),
+        values(with_unit_stride(a.v)) {}
+
+  const Attention& a;
+  Shape heads;
+  Contiguous queries, keys, values;
+
+  OperandView bias() const { return a.bias.defined() ? in(a.bias) : in(queries); }
+
+  /// The problem with a result. Gives the strides of other tensors that have the same heads, too. Returns nothing if
+  /// there is nothing to compute, or if the heads have too many axes.
+  std::optional<AttentionProblem> problem(const Tensor& y, std::initializer_list<Tensor> others,
+                                          std::initializer_list<HeadStrides*> of_others) const;
+};
+
+std::optional<AttentionProblem> Operands::problem(const Tensor& y, std::initializer_list<Tensor> others,
+                                                  std::initializer_list<HeadStrides*> of_others) const {
+  const Shape scores = with_matrix(heads, a.q.size(-2), a.k.size(-2));
+  const Shape of_bias = a.bias.defined() ? broadcast_strides(a.bias, scores) : Shape::filled(scores.rank(), 0);
+  std::vector<Shape> strides{leading_strides(queries.layout(), heads), leading_strides(keys.layout(), heads),
+                             leading_strides(values.layout(), heads), leading_axes(of_bias), leading_strides(y, heads)};
+  for (const Tensor& x : others) strides.push_back(leading_strides(x, heads));
+  const Loop loop = collapse(heads, strides);
+  if (loop.shape.rank() > 3) return {};
+
+  AttentionProblem p = sizes_of(a.q.shape(), a.k.shape(), a.v.shape(), a.bias.defined(), a.causal);
+  for (int i = 0; i < 3; ++i) p.heads[i] = i < 3 - loop.shape.rank() ? 1 : loop.shape[i - 3 + loop.shape.rank()];
+  if (is_empty(p)) return {};
+  p.q = head_strides(loop.strides[0], queries.layout());
+  p.k = head_strides(loop.strides[1], keys.layout());
+  p.v = head_strides(loop.strides[2], values.layout());
+  p.bias = head_strides(loop.strides[3], of_bias[heads.rank()], of_bias[heads.rank() + 1]);
+  p.y = head_strides(loop.strides[4], y);
+  for (std::size_t i = 0; i < others.size(); ++i)
+    *of_others.begin()[i] = head_strides(loop.strides[5 + i], others.begin()[i]);
+  p.type = storage_of(a.q);
+  p.aligned = is_aligned(p.q, p.depth, in(queries.layout()).offset) &&
+              is_aligned(p.k, p.k.column == 1 ? p.depth : p.keys, in(keys.layout()).offset) &&
+              is_aligned(p.v, p.v.column == 1 ? p.columns : p.keys, in(values.layout()).offset);
+  return p;
+}
+
 }  // namespace
 
 kernels::AttentionParameters AttentionProblem::parameters() const {
@@ -131,35 +187,53 @@ bool fuses_attention(const Shape& q, const Shape& k, const Shape& v, bool has_bi
 }
 
 Tensor fused_attention(const Attention& a, bool records) {
-  const auto& [q, k, v, bias, causal, scale] = a;
-  const Shape heads = joint_heads(q.shape(), k.shape(), v.shape());
-  const Contiguous queries = with_contiguous_rows(q), keys = with_unit_stride(k), values = with_unit_stride(v);
-  const Tensor y = result_like(q, with_matrix(heads, q.size(-2), v.size(-1)));
-  const Shape scores = with_matrix(heads, q.size(-2), k.size(-2));
-  const Shape of_bias = bias.defined() ? broadcast_strides(bias, scores) : Shape::filled(scores.rank(), 0);
-  const Shape strides[] = {leading_strides(queries.layout(), heads), leading_strides(keys.layout(), heads),
-                           leading_strides(values.layout(), heads), leading_axes(of_bias), leading_strides(y, heads)};
-  const Loop loop = collapse(heads, strides);
-  if (loop.shape.rank() > 3) return {};
-
-  AttentionProblem p = sizes_of(q.shape(), k.shape(), v.shape(), bias.defined(), causal);
-  for (int i = 0; i < 3; ++i) p.heads[i] = i < 3 - loop.shape.rank() ? 1 : loop.shape[i - 3 + loop.shape.rank()];
-  p.q = head_strides(loop.strides[0], queries.layout());
-  p.k = head_strides(loop.strides[1], keys.layout());
-  p.v = head_strides(loop.strides[2], values.layout());
-  p.bias = head_strides(loop.strides[3], of_bias[heads.rank()], of_bias[heads.rank() + 1]);
-  p.y = head_strides(loop.strides[4], y);
-  if (is_empty(p)) return {};
-  p.records = records;
-  p.type = storage_of(q);
-  p.aligned = is_aligned(p.q, p.depth, in(queries.layout()).offset) &&
-              is_aligned(p.k, p.k.column == 1 ? p.depth : p.keys, in(keys.layout()).offset) &&
-              is_aligned(p.v, p.v.column == 1 ? p.columns : p.keys, in(values.layout()).offset);
-  const PreparedPtr prepared = prepare(attention_table, p, state_of(q));
+  const Operands of(a);
+  const Tensor y = result_like(a.q, with_matrix(of.heads, a.q.size(-2), a.v.size(-1)));
+  std::optional<AttentionProblem> p = of.problem(y, {}, {});
+  if (!p) return {};
+  p->records = records;
+  const PreparedPtr prepared = prepare(attention_table, *p, state_of(a.q));
   if (prepared->plan.arg_count() == 0) return {};  // "composed".
-  launch(*prepared, {in(queries), in(keys), in(values), bias.defined() ? in(bias) : in(queries), out(y)},
-         {static_cast<float>(scale)});
+  launch(*prepared, {in(of.queries), in(of.keys), in(of.values), of.bias(), out(y)}, {static_cast<float>(a.scale)});
   return y;
+}
+
+AttentionGradients attention_backward(const Attention& a, const Tensor& y, const Tensor& dy) {
+  const Operands of(a);
+  const Contiguous result = with_contiguous_rows(y), gradient = with_contiguous_rows(dy);
+  const AttentionGradients results{result_like(a.q, with_matrix(of.heads, a.q.size(-2), a.q.size(-1))),
+                                   result_like(a.k, with_matrix(of.heads, a.k.size(-2), a.k.size(-1))),
+                                   result_like(a.v, with_matrix(of.heads, a.v.size(-2), a.v.size(-1)))};
+  AttentionGradientProblem p{};
+  const std::optional<AttentionProblem> forward =
+      of.problem(result.layout(), {gradient.layout(), results.q, results.k, results.v}, {&p.dy, &p.dq, &p.dk, &p.dv});
+  if (!forward) return {};
+  p.forward = *forward;
+  const PreparedPtr prepared = prepare(backward_table, p, state_of(a.q));
+  if (prepared->plan.arg_count() == 0) return {};  // "composed".
+  launch(*prepared,
+         {in(of.queries), in(of.keys), in(of.values), of.bias(), in(result), in(gradient), out(results.q),
+          out(results.k), out(results.v)},
+         {static_cast<float>(a.scale)});
+  return results;
+}
+
+AttentionGradients attention_backward(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& y,
+                                      const Tensor& dy, bool causal, double scale) {
+  constexpr const char* op = "attention_backward";
+  require(q.defined() && q.dim() >= 2, op, "the queries must have at least 2 axes");
+  require_storage(op, "the query", q);
+  for (const Tensor& x : {k, v, y, dy}) {
+    require(x.defined() && x.dim() >= 2 && x.dtype() == q.dtype(), op,
+            "the operands must have at least 2 axes and one dtype");
+    require_device(op, "the query", q, "another operand", x);
+  }
+  require(q.size(-1) == k.size(-1) && k.size(-2) == v.size(-2), op, "shapes ", q.shape(), ", ", k.shape(), " and ",
+          v.shape(), " do not fit");
+  const Shape shape = with_matrix(joint_heads(q.shape(), k.shape(), v.shape()), q.size(-2), v.size(-1));
+  require(y.shape() == shape && dy.shape() == shape, op, "the result and its gradient must have shape ", shape,
+          ", they have ", y.shape(), " and ", dy.shape());
+  return attention_backward({q, k, v, Tensor(), causal, scale}, y, dy);
 }
 
 }  // namespace crisol::ops

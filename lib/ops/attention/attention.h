@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attention/parameters.h"
+#include "crisol/ops/attention.h"
 #include "crisol/precision.h"
 #include "crisol/tensor.h"
 #include "dispatch/choose.h"
@@ -44,6 +45,13 @@ struct AttentionProblem {
   }
 };
 
+/// The gradients of attention. A plan's operands are Q, K, V, the bias, the result Y, its gradient, and the gradients
+/// of Q, K and V. Its scalar is the scale.
+struct AttentionGradientProblem {
+  AttentionProblem forward;
+  HeadStrides dy, dq, dk, dv;
+};
+
 /// Operands of one type, whose leading axes broadcast. The bias is undefined, or f32 that broadcasts to the scores.
 struct Attention {
   Tensor q, k, v, bias;
@@ -55,6 +63,10 @@ struct Attention {
 /// is recorded for backward.
 Tensor fused_attention(const Attention& a, bool records);
 
+/// The gradients of Q, K and V for each head, as if nothing had been broadcast, from the result `y` and its gradient,
+/// of the type of the operands. They are undefined if a composition of other ops takes less time.
+AttentionGradients attention_backward(const Attention& a, const Tensor& y, const Tensor& dy);
+
 /// Whether fused_attention() computes it for contiguous operands of these shapes.
 bool fuses_attention(const Shape& q, const Shape& k, const Shape& v, bool has_bias, Device device);
 
@@ -62,6 +74,8 @@ bool fuses_attention(const Shape& q, const Shape& k, const Shape& v, bool has_bi
 
 dispatch::PlanOr plan_attention_rows(const AttentionProblem& problem, const dispatch::Target& target, std::size_t);
 dispatch::PlanOr plan_attention_single(const AttentionProblem& problem, const dispatch::Target& target, std::size_t);
+dispatch::PlanOr plan_attention_backward_rows(const AttentionGradientProblem& problem, const dispatch::Target& target,
+                                              std::size_t);
 dispatch::PlanOr plan_attention_tiles(const AttentionProblem& problem, const dispatch::Target& target, std::size_t);
 /// The plan of the variant "tiles" on an engine. V must have at most as many columns as the tile.
 dispatch::Plan plan_attention_on(const Engine& engine, const TileShape& tile, const AttentionProblem& problem,

@@ -19,6 +19,9 @@ constexpr std::int64_t most_keys = 512;   // Keys that are taken at a time.
 constexpr std::int64_t most_rows = 240;   // Rows in a unit of work.
 constexpr std::int64_t fewest_rows = 4;   // With fewer rows, packing the keys takes longer than it saves.
 
+// Blocks of the gradients, whose weights and gradients of scores stay in the L2 cache.
+constexpr std::int64_t most_gradient_keys = 256, most_gradient_rows = 96;
+
 std::int64_t rounded_up(std::int64_t value, std::int64_t step) { return ceil_div(value, step) * step; }
 
 // Small units of work, so that no core waits long for another core.
@@ -81,6 +84,42 @@ PlanOr plan_attention_single(const AttentionProblem& p, const Target& target, st
                       rounded_up(p.keys, 16));
   if (p.rows >= fewest_rows) return PlanOr::only_forced(std::move(plan), "packed keys take less time for many rows");
   return unless_kept(p, std::move(plan));
+}
+
+PlanOr plan_attention_backward_rows(const AttentionGradientProblem& problem, const Target& target, std::size_t) {
+  const AttentionProblem& p = problem.forward;
+  if (const char* reason = against_operands(p)) return reason;
+
+  const std::int64_t vector = target.cpu_vector_width(), tile_rows = vector == 16 ? 12 : 6;
+  const std::int64_t tile_columns = tile_vectors * vector;
+  const std::int64_t key_block = std::min(rounded_up(p.keys, tile_columns), most_gradient_keys);
+  const std::int64_t block = rounded_up(ceil_div(p.rows, ceil_div(p.rows, most_gradient_rows)), tile_rows);
+  const std::int64_t widths = rounded_up(p.depth, tile_columns) + rounded_up(p.columns, tile_columns);
+  const std::int64_t heads_of_item = ceil_div(p.head_count(), units_wanted(target));
+  const std::int64_t tiles = ceil_div(p.rows, tile_rows) * ceil_div(p.keys, tile_rows);
+  if (const char* reason = target.against_iterations(heads_of_item * tiles * 2 * widths)) return reason;
+  const std::int64_t slice =
+      rounded_up(key_block * (p.depth + p.columns) + block * (widths + 2 * (key_block + vector) + 3) + p.keys * widths +
+                     (key_block + block) * rounded_up(p.depth, tile_columns),
+                 16);
+
+  kernels::AttentionParameters parameters = p.parameters();
+  parameters.block = kernels::number(block);
+  parameters.key_block = kernels::number(key_block);
+  parameters.slice = slice;
+  runtime::KernelSpec kernel{"attention/attention_backward_cpu.cl", "attention_backward_rows",
+                             cpu_tile_defines(target, vector, tile_rows, tile_vectors)};
+  define_elements(kernel.defines, p.type);
+  const auto [q, k, v, bias, y, dy, dq, dk, dv] = operands<9>();
+  Plan plan;
+  const runtime::NdRange range{{std::min(p.head_count(), units_wanted(target))}, {1}};
+  const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(range.global[0] * slice));
+  plan.add(kernel, range, q, k, v, bias, y, dy, dq, dk, dv, scratch, CallScalar{0}, parameters, p.q.parameters(),
+           p.k.parameters(), p.v.parameters(), p.bias.parameters(), p.y.parameters(), problem.dy.parameters(),
+           problem.dq.parameters(), problem.dk.parameters(), problem.dv.parameters());
+  if (p.head_count() < target.info.compute_units)
+    return PlanOr::only_forced(std::move(plan), "a core without a head would wait");
+  return plan;
 }
 
 }  // namespace crisol::ops

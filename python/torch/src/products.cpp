@@ -98,38 +98,59 @@ at::Tensor in_order_of(const at::Tensor& operand, const Tensor& x) {
 // (query, key, value, mask, dropout, is_causal, return_debug_mask, scale). The gradient computes the scores again, so
 // the results beside the first one are empty.
 Results attention(const Call& c) {
-  need(c.is_none(3), "attention with a mask");
+  need(c.number(4) == 0, "attention with dropout");
   const at::Tensor query = c.torch(0);
-  const Tensor y = crisol::scaled_dot_product_attention(c.tensor(0), c.tensor(1), c.tensor(2), Tensor(),
+  const Tensor mask = c.is_none(3) ? Tensor() : c.tensor(3);
+  const Tensor y = crisol::scaled_dot_product_attention(c.tensor(0), c.tensor(1), c.tensor(2), mask,
                                                         {.is_causal = c.flag(5), .scale = given_scale(c)});
   const at::Tensor none = at::empty({0}, query.options());
   return {in_order_of(query, y), none, none, none, query.sym_size(2), c.torch(1).sym_size(2), none, none, none};
 }
 
 // The scores of scaled queries for keys, whose softmax are the weights of the values.
-Tensor scores_of(const Tensor& q, const Tensor& k, bool is_causal) {
+Tensor scores_of(const Tensor& q, const Tensor& k, const Tensor& mask, bool is_causal) {
   const Tensor columns = ops::transpose(k, -2, -1);
-  if (!is_causal) return ops::matmul(q, columns);
+  if (!is_causal && !mask.defined()) return ops::matmul(q, columns);
   static const auto sum = crisol::fuse([](const crisol::Expr& x, const crisol::Expr& y) { return x + y; });
-  const Tensor hidden =
-      crisol::full({q.size(-2), k.size(-2)}, -std::numeric_limits<double>::infinity(), q.dtype(), q.device());
-  return crisol::matmul(q, columns, sum.epilogue(ops::triu(hidden, 1)));
+  Tensor added = mask;
+  if (is_causal) {
+    const Tensor hidden =
+        crisol::full({q.size(-2), k.size(-2)}, -std::numeric_limits<double>::infinity(), q.dtype(), q.device());
+    added = mask.defined() ? ops::add(mask, ops::triu(hidden, 1)) : ops::triu(hidden, 1);
+  }
+  return crisol::matmul(q, columns, sum.epilogue(added));
 }
 
 // (dy, query, key, value, mask, wanted, y, logsumexp, …, dropout at 12, is_causal at 13, …, scale). The operands become
 // contiguous, so that a product of all heads is one launch.
 Results attention_backward(const Call& c) {
+  need(c.number(12) == 0, "attention with dropout");
   const at::Tensor query = c.torch(1), key = c.torch(2), value = c.torch(3);
+  const bool has_mask = !c.is_none(4) && c.torch(4).defined();
   const double scale = given_scale(c).value_or(1 / std::sqrt(static_cast<double>(query.size(-1))));
+  if (!has_mask) {
+    const ops::AttentionGradients fused =
+        ops::attention_backward(c.tensor(1), c.tensor(2), c.tensor(3), c.tensor(6), c.tensor(0), c.flag(13), scale);
+    if (fused.q.defined())
+      return {in_order_of(query, fused.q), in_order_of(key, fused.k), in_order_of(value, fused.v), at::Tensor()};
+  }
   const auto rows_of = [&](std::size_t i) { return ops::contiguous(widened(c.tensor(i))); };
   const Tensor q = ops::mul(rows_of(1), scale), k = rows_of(2), v = rows_of(3), dy = rows_of(0);
-  const Tensor weights = ops::softmax(scores_of(q, k, c.flag(13)), -1);
+  need(!has_mask || c.torch(4).is_floating_point(), "attention with a mask of conditions");
+  const Tensor mask = has_mask ? widened(c.tensor(4)) : Tensor();
+  const Tensor scores = scores_of(q, k, mask, c.flag(13));
+  Tensor weights = ops::softmax(scores, -1);
+  if (has_mask) {  // The weights of a query that sees no key are 0.
+    const Tensor sees_none = ops::eq(ops::max(scores, {-1}, true), -std::numeric_limits<double>::infinity());
+    weights = ops::where(sees_none, 0.0, weights);
+  }
   const Tensor of_values = ops::matmul(ops::transpose(weights, -2, -1), dy);
   const Tensor of_weights = ops::matmul(dy, ops::transpose(v, -2, -1));
   const Tensor of_scores = ops::softmax_backward(of_weights, weights, -1);
+  const at::Tensor of_mask =
+      has_mask ? at::sum_to(wrap(of_scores), c.torch(4).sizes()).to(c.torch(4).scalar_type()) : at::Tensor();
   return {in_order_of(query, ops::mul(ops::matmul(of_scores, k), scale)),
-          in_order_of(key, ops::matmul(ops::transpose(of_scores, -2, -1), q)), in_order_of(value, of_values),
-          at::Tensor()};
+          in_order_of(key, ops::matmul(ops::transpose(of_scores, -2, -1), q)), in_order_of(value, of_values), of_mask};
 }
 
 // ---- Layers of transformers, from PyTorch's ops

@@ -7,8 +7,10 @@
 #include "crisol/capture.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/matmul.h"
+#include "crisol/functions/reduce.h"
 #include "crisol/functions/softmax.h"
 #include "crisol/grad_mode.h"
+#include "crisol/ops/attention.h"
 #include "crisol/profile.h"
 #include "crisol/random.h"
 #include "doctest/doctest.h"
@@ -211,6 +213,80 @@ TEST_CASE("attention: gradients") {
   });
 }
 
+TEST_CASE("attention: the gradient in one kernel agrees with the composed one") {
+  const MustRun variants("attention_backward", {on_cpus("rows"), "composed"});
+  struct Sizes {
+    Shape heads;
+    std::int64_t rows, keys, depth, columns;
+  };
+  // Less than a tile, several tiles, several blocks of rows, and several blocks of keys.
+  const std::vector<Sizes> cases{{{2}, 1, 1, 1, 1},       {{2, 3}, 5, 7, 3, 2},     {{4}, 13, 33, 32, 33},
+                                 {{3}, 100, 130, 16, 40}, {{2}, 130, 100, 9, 7},    {{2}, 14, 530, 8, 5},
+                                 {{2}, 200, 300, 33, 20}, {{2, 2}, 260, 260, 4, 32}};
+  for (const auto& [heads, rows, keys, depth, columns] : cases)
+    for (const bool causal : {false, true}) {
+      CAPTURE(rows);
+      CAPTURE(keys);
+      CAPTURE(causal);
+      const auto of = [&](int seed, std::int64_t m, std::int64_t n) {
+        Shape shape = heads;
+        shape.push_back(m);
+        shape.push_back(n);
+        return tensor_of(random_values(seed, shape.numel()), shape);
+      };
+      // Keys are columns in memory, and rows of values lie apart.
+      const Tensor q = of(1, rows, depth), k = of(2, depth, keys).transpose(-2, -1),
+                   v = of(3, keys, columns + 2).narrow(-1, 1, columns), dy = of(4, rows, columns);
+      const auto operands = [&] {
+        std::vector<Tensor> list{q.detach(), k.detach(), v.detach()};
+        for (Tensor& x : list) x.requires_grad_();
+        return list;
+      };
+      const std::vector<Tensor> own = operands();
+      const Tensor places = arange(0, static_cast<double>(std::max(rows, keys)));
+      const Tensor hidden = where(places.narrow(0, 0, keys).gt(places.narrow(0, 0, rows).unsqueeze(1)), -inf, 0.0);
+      const Tensor scores = matmul(own[0], own[1].transpose(-2, -1)) * 0.4;
+      const Tensor y = matmul(softmax(causal ? scores + hidden : scores, -1), own[2]);
+      y.backward(dy);
+      for_each_variant(variants, [&](const std::string& variant) {
+        const ops::AttentionGradients fused = ops::attention_backward(q, k, v, y.detach(), dy, causal, 0.4);
+        CHECK(fused.q.defined() == (variant != "composed"));
+        if (!fused.q.defined()) return;
+        CHECK(fused.q.allclose(own[0].grad(), 1e-4, 1e-5));
+        CHECK(fused.k.allclose(own[1].grad(), 1e-4, 1e-5));
+        CHECK(fused.v.allclose(own[2].grad(), 1e-4, 1e-5));
+      });
+    }
+}
+
+TEST_CASE("attention: the gradient in one kernel takes halves, shared keys and a mask") {
+  const Tensor q = randn({2, 9, 4, 8}).transpose(1, 2), k = randn({2, 1, 11, 8}), v = randn({2, 1, 11, 5});
+  Values open;
+  for (std::int64_t i = 0; i < 99; ++i) open.push_back(i / 11 == 1 || i % 3 == 0 ? 0 : 1);
+  const Tensor mask = tensor_of(open, {9, 11}).ne(0);
+  const auto gradients = [&](const char* variant, DType dtype) {
+    std::vector<Tensor> inputs{q.to(dtype).detach(), k.to(dtype).detach(), v.to(dtype).detach()};
+    for (Tensor& x : inputs) x.requires_grad_();
+    run_variant("attention", variant, [&] {
+      sum(scaled_dot_product_attention(inputs[0], inputs[1], inputs[2], mask).to(DType::f32).square()).backward();
+    });
+    return std::vector<Tensor>{inputs[0].grad(), inputs[1].grad(), inputs[2].grad()};
+  };
+  const MustRun variants("attention_backward", {on_cpus("rows"), "composed"});
+  const std::vector<Tensor> expected = gradients("composed", DType::f32);
+  for_each_variant(variants, [&] {
+    for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+      const double tolerance = dtype == DType::f32 ? 1e-4 : dtype == DType::f16 ? 1e-2 : 1e-1;
+      const std::vector<Tensor> result = gradients("rows", dtype);
+      for (std::size_t i = 0; i < result.size(); ++i) {
+        CAPTURE(i);
+        CHECK(result[i].dtype() == dtype);
+        CHECK(result[i].to(DType::f32).allclose(expected[i], tolerance, tolerance / 2));
+      }
+    }
+  });
+}
+
 TEST_CASE("attention: small probabilities are kept for the gradient") {
   Tensor q = randn({2, 8, 4});
   const auto uses_softmax = [&] {
@@ -266,4 +342,12 @@ TEST_CASE("attention: refusals") {
   check_error(call(q, k, v, Tensor(), {.dropout_p = 2}), {op, "dropout_p is 2"});
   check_error(call(zeros({3, 3, 4}), k, v, Tensor(), {.enable_gqa = true}), {op, "enable_gqa", "(3, 3, 4)"});
   check_error(call(zeros({3, 4}), k, v, Tensor(), {.enable_gqa = true}), {op, "enable_gqa", "(3, 4)"});
+  const auto backward = [&](const Tensor& a, const Tensor& b, const Tensor& y, const Tensor& dy) {
+    return [=] { ops::attention_backward(a, b, v, y, dy, false, 1); };
+  };
+  const Tensor y = zeros({2, 3, 6});
+  check_error(backward(q.to(DType::i32), k, y, y), {"[attention_backward]", "i32"});
+  check_error(backward(q, k.to(DType::f16), y, y), {"[attention_backward]", "one dtype"});
+  check_error(backward(q, zeros({2, 5, 3}), y, y), {"[attention_backward]", "(2, 5, 3)"});
+  check_error(backward(q, k, y, zeros({2, 3, 5})), {"[attention_backward]", "(2, 3, 6)", "(2, 3, 5)"});
 }
