@@ -279,6 +279,27 @@ def test_mixed_precision():
     assert result[-1] < result[0]
 
 
+@pytest.mark.parametrize("found", [0.0, 1.0])
+@pytest.mark.parametrize("kind", [torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW, torch.optim.Adagrad])
+def test_fused_steps_divide_gradients_by_a_scale(kind, found):
+    """What GradScaler.step() gives a fused optimiser. After an overflow the step changes nothing."""
+    results = []
+    for device in ("cpu", DEVICE):
+        p = nn.Parameter(torch.arange(1.0, 6.0, device=device))
+        optimizer = kind([p], lr=0.1, weight_decay=0.01, fused=True)
+        with fallbacks() as notes:
+            for step, found_inf in enumerate([0.0, found, 0.0]):
+                p.grad = torch.linspace(-8, 8, 5, device=device) * (step + 1)
+                if found_inf:
+                    p.grad[2] = torch.inf
+                optimizer.grad_scale = torch.tensor(4.0, device=device)
+                optimizer.found_inf = torch.tensor(found_inf, device=device)
+                optimizer.step()
+        assert not notes
+        results.append([p.detach(), p.grad, *(x for x in optimizer.state[p].values() if isinstance(x, torch.Tensor))])
+    assert_same(results[1], results[0])
+
+
 LISTS = {
     "add number": lambda x, a, b: torch._foreach_add_(x, 0.5),
     "add": lambda x, a, b: torch._foreach_add_(x, a, alpha=-0.25),

@@ -61,10 +61,19 @@ Tensor make_hyper(const Tensor& parameter, double lr, double momentum, const Ten
   return hyper;
 }
 
+// The number behind an argument that is none or a tensor of one element, or an undefined tensor.
+Tensor one_of(const Call& c, std::size_t i) { return c.is_none(i) ? Tensor() : ops::reshape(c.tensor(i), {1}); }
+
+// Divides gradients by a scale, unless some gradient overflowed.
+void divide_by_scale(const std::vector<Tensor>& gradients, const Tensor& scale, const Tensor& found) {
+  if (!scale.defined()) return;
+  const Tensor by = found.defined() ? ops::where(ops::ne(found, 0), 1.0, scale) : scale;
+  for (const Tensor& gradient : gradients) ops::copy_into(gradient, ops::div(gradient, by));
+}
+
 // (parameters, gradients, means, squares, largest squares, steps, lr, beta1, beta2, weight decay, eps, amsgrad,
 // maximize, scale, found_inf). PyTorch has counted the step before the call.
 Results adam(const Call& c, bool decoupled) {
-  need(c.is_none(13), "a scale of gradients");
   const std::vector<Tensor> parameters = flat(c, 0), gradients = flat(c, 1), means = flat(c, 2), squares = flat(c, 3),
                             largest = flat(c, 4), steps = flat(c, 5);
   const ops::AdamRule rule{c.number(8), c.number(10), c.number(9), decoupled, c.flag(12)};
@@ -72,6 +81,7 @@ Results adam(const Call& c, bool decoupled) {
   check_counts(steps, parameters);
   if (parameters.empty()) return {};
   const Tensor hyper = make_hyper(parameters[0], rate(c.value(6)), c.number(7), c.tensor(14));
+  divide_by_scale(gradients, one_of(c, 13), one_of(c, 14));
   for (std::size_t i = 0; i < parameters.size(); ++i)
     ops::adam_step(parameters[i], gradients[i], means[i], squares[i], list_element(largest, i), hyper, steps[i], rule);
   return {};
@@ -80,13 +90,13 @@ Results adam(const Call& c, bool decoupled) {
 // (parameters, gradients, momenta, weight decay, momentum, lr, dampening, nesterov, maximize, is first step, scale,
 // found_inf)
 Results sgd(const Call& c) {
-  need(c.is_none(10), "a scale of gradients");
   const std::vector<Tensor> parameters = flat(c, 0), gradients = flat(c, 1), momenta = flat(c, 2);
   const ops::SgdRule rule{c.number(6), c.number(3), c.flag(7), c.flag(8)};
   const double momentum = c.number(4);
   check_step(parameters, gradients, {&momenta});
   if (parameters.empty()) return {};
   const Tensor hyper = make_hyper(parameters[0], rate(c.value(5)), momentum, c.tensor(11));
+  divide_by_scale(gradients, one_of(c, 10), one_of(c, 11));
   const Tensor progress = ops::make_progress(hyper.device());
   if (!c.flag(9)) ops::fill_into(ops::narrow(progress, 0, 0, 1), 1);
   ops::advance_step(progress, hyper);
@@ -98,17 +108,21 @@ Results sgd(const Call& c) {
 
 // (parameters, gradients, sums, steps, lr, lr decay, weight decay, eps, maximize, scale, found_inf)
 Results adagrad(const Call& c) {
-  need(c.is_none(9) && c.is_none(10), "a scale of gradients");
   const std::vector<Tensor> parameters = flat(c, 0), gradients = flat(c, 1), sums = flat(c, 2), steps = flat(c, 3);
   const double lr = rate(c.value(4)), lr_decay = c.number(5), weight_decay = c.number(6), eps = c.number(7);
   check_step(parameters, gradients, {&sums});
   need(steps.size() == parameters.size(), "a number of steps for each parameter");
+  const Tensor found = one_of(c, 10);
+  divide_by_scale(gradients, one_of(c, 9), found);
+  const Tensor bad = found.defined() ? ops::ne(found, 0) : Tensor();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const Tensor& x = parameters[i];
     Tensor g = c.flag(8) ? ops::neg(gradients[i]) : gradients[i];
     if (weight_decay != 0) g = ops::addcmul(g, x, weight_decay);
+    if (bad.defined()) g = ops::where(bad, 0.0, g);  // The step changes nothing then.
     ops::addcmul_into(sums[i], sums[i], g, g);
-    const Tensor root = ops::add(ops::sqrt(sums[i]), eps);
+    Tensor root = ops::add(ops::sqrt(sums[i]), eps);
+    if (bad.defined()) root = ops::where(bad, 1.0, root);
     if (lr_decay != 0) g = ops::div(g, ops::add(ops::mul(ops::sub(steps[i], 1.0), lr_decay), 1.0));
     ops::addcdiv_into(x, x, g, root, -lr);
   }
