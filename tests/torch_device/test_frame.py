@@ -78,6 +78,7 @@ def test_profiler(record, tmp_path):
     profile.export_chrome_trace(str(tmp_path / "trace.json"))
     assert json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
     assert torch._C._profiler.ProfilerActivity.CRISOL.name == "CRISOL"
+    assert sum(event.device_time_total for event in profile.key_averages() if "addmm" in event.key) > 0
 
 
 def test_the_new_profiler():

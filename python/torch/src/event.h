@@ -27,4 +27,7 @@ class Event {
   std::shared_ptr<State> state_;
 };
 
+/// Registers the times of ops on the device with PyTorch's profiler.
+void register_profiler();
+
 }  // namespace crisol_torch

@@ -8,6 +8,7 @@
 #include "call.h"
 #include "crisol/device.h"
 #include "device.h"
+#include "event.h"
 #include "fusion.h"
 #include "generator.h"
 #include "memory.h"
@@ -90,6 +91,7 @@ at::Tensor adopt(const py::capsule& capsule) {
 
 PYBIND11_MODULE(_device, m) {
   register_device();
+  register_profiler();
   register_rows();
   m.def("device_count", &device_count);
   m.def("current_device", &current_device);
