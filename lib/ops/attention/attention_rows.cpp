@@ -19,8 +19,9 @@ constexpr std::int64_t most_keys = 512;   // Keys that are taken at a time.
 constexpr std::int64_t most_rows = 240;   // Rows in a unit of work.
 constexpr std::int64_t fewest_rows = 4;   // With fewer rows, packing the keys takes longer than it saves.
 
-// Blocks of the gradients, whose weights and gradients of scores stay in the L2 cache.
-constexpr std::int64_t most_gradient_keys = 256, most_gradient_rows = 96;
+// Blocks of the gradients, whose weights and gradients of scores stay in the L2 cache. With all keys in one block, keys
+// are packed once and scores computed once.
+constexpr std::int64_t most_gradient_keys = 1024, most_gradient_rows = 96, most_gradient_scores = 48 << 10;
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t step) { return ceil_div(value, step) * step; }
 
@@ -93,7 +94,8 @@ PlanOr plan_attention_backward_rows(const AttentionGradientProblem& problem, con
   const std::int64_t vector = target.cpu_vector_width(), tile_rows = vector == 16 ? 12 : 6;
   const std::int64_t tile_columns = tile_vectors * vector;
   const std::int64_t key_block = std::min(rounded_up(p.keys, tile_columns), most_gradient_keys);
-  const std::int64_t block = rounded_up(ceil_div(p.rows, ceil_div(p.rows, most_gradient_rows)), tile_rows);
+  const std::int64_t most_rows_of_block = std::min(most_gradient_rows, most_gradient_scores / key_block);
+  const std::int64_t block = rounded_up(ceil_div(p.rows, ceil_div(p.rows, most_rows_of_block)), tile_rows);
   const std::int64_t widths = rounded_up(p.depth, tile_columns) + rounded_up(p.columns, tile_columns);
   const std::int64_t heads_of_item = ceil_div(p.head_count(), units_wanted(target));
   const std::int64_t tiles = ceil_div(p.rows, tile_rows) * ceil_div(p.keys, tile_rows);

@@ -221,8 +221,8 @@ TEST_CASE("attention: the gradient in one kernel agrees with the composed one") 
   };
   // Less than a tile, several tiles, several blocks of rows, and several blocks of keys.
   const std::vector<Sizes> cases{{{2}, 1, 1, 1, 1},       {{2, 3}, 5, 7, 3, 2},     {{4}, 13, 33, 32, 33},
-                                 {{3}, 100, 130, 16, 40}, {{2}, 130, 100, 9, 7},    {{2}, 14, 530, 8, 5},
-                                 {{2}, 200, 300, 33, 20}, {{2, 2}, 260, 260, 4, 32}};
+                                 {{3}, 100, 130, 16, 40}, {{2}, 130, 100, 9, 7},    {{2}, 14, 1100, 8, 5},
+                                 {{2}, 200, 300, 33, 20}, {{2, 2}, 60, 600, 4, 32}, {{2}, 1040, 1060, 4, 3}};
   for (const auto& [heads, rows, keys, depth, columns] : cases)
     for (const bool causal : {false, true}) {
       CAPTURE(rows);
