@@ -6,8 +6,8 @@
 //
 // w is in the column panels [ceil(O / NR)][k][NR] of gemm_pack. A work-item is a work-group of its own. It copies the
 // patches of all pixels into its slice of `scratch`, and then takes vectors of output channels one after another, or a
-// panel at once if there are registers for its sums. f is as in product/epilogue.h, without operands. There is one
-// group.
+// panel at once if there are registers for its sums. TILE_ROWS pixels share each load of w. f is as in
+// product/epilogue.h, without operands. There is one group.
 #include "product/cpu/skinny_tile.h"
 #include "conv/parameters.h"
 
@@ -16,7 +16,7 @@
 #define SOURCE float
 #endif
 
-#define ROWS SKINNY_ROWS
+#define ROWS TILE_ROWS
 
 // Copies the elements of x that a pixel of y reads in one tap of the filters, with zeros for elements outside of the
 // image.
@@ -102,8 +102,13 @@ CPU_KERNEL void conv2d_few_pixels(__global const SOURCE* restrict x, const ulong
         floatv sum = tile[at];
         if (flags & BIAS_PER_ROW) sum += load_some_results(bias + output, lanes, 1);
         __global RESULT* to = y + (row / pixels * sizes.outputs + output) * pixels + row % pixels;
+        sum = finish_vector(sum, sum, sum, &finish, flags);
+        if (pixels == 1 && lanes == VW) {
+          STORE_MANY(RESULT, to, sum);
+          continue;
+        }
         float values[VW];
-        vstorev(finish_vector(sum, sum, sum, &finish, flags), 0, values);
+        vstorev(sum, 0, values);
         NO_UNROLL
         for (int lane = 0; lane < lanes; ++lane) STORE(RESULT, to, (long)lane * pixels, values[lane]);
       }

@@ -9,6 +9,11 @@
 #include "product/cpu/prefetch.h"
 #include "product/sizes.h"
 
+// The number of rows that share each load of b.
+#ifndef TILE_ROWS
+#define TILE_ROWS SKINNY_ROWS
+#endif
+
 // The type of the elements in panels. Panels of halves take half the bytes of panels of floats.
 #ifdef PACKED
 #define LOAD_PACKED(p) LOAD_MANY(PACKED, p)
@@ -55,30 +60,30 @@ INLINE void prefetch_panel(__global const PACKED* b) {
     }                                                                                                                 \
   }
 
-DEFINE_SKINNY(skinny_rows, SKINNY_ROWS, 1)
+DEFINE_SKINNY(skinny_rows, TILE_ROWS, 1)
 DEFINE_SKINNY(skinny_row, 1, 1)
 DEFINE_SKINNY(skinny_row_of_panel, 1, NV)
 
-// The sums of SKINNY_ROWS rows for one vector of columns. If `rows` is 1, only the first sum is computed.
-INLINE void skinny_multiply(floatv tile[SKINNY_ROWS], __global const STORED* const from[SKINNY_ROWS], int rows,
-                            long step, __global const PACKED* b, int k) {
+// The sums of TILE_ROWS rows for one vector of columns. If `rows` is 1, only the first sum is computed.
+INLINE void skinny_multiply(floatv tile[TILE_ROWS], __global const STORED* const from[TILE_ROWS], int rows, long step,
+                            __global const PACKED* b, int k) {
   if (rows == 1)
     skinny_row(tile, from, step, b, k);
   else
     skinny_rows(tile, from, step, b, k);
 }
 
-// The vectors whose sums fit into registers with those of SKINNY_ROWS rows: all of a panel with AVX-512.
+// The vectors whose sums fit into registers with those of TILE_ROWS rows: all of a panel with AVX-512.
 #if VW == 16
 #define SKINNY_VECTORS NV
-DEFINE_SKINNY(skinny_rows_of_panel, SKINNY_ROWS, NV)
+DEFINE_SKINNY(skinny_rows_of_panel, TILE_ROWS, NV)
 #else
 #define SKINNY_VECTORS 1
 #endif
 
 // The same for all vectors of a panel. If SKINNY_VECTORS is 1, `rows` must be 1.
-INLINE void skinny_multiply_panel(floatv tile[SKINNY_ROWS * NV], __global const STORED* const from[SKINNY_ROWS],
-                                  int rows, long step, __global const PACKED* b, int k) {
+INLINE void skinny_multiply_panel(floatv tile[TILE_ROWS * NV], __global const STORED* const from[TILE_ROWS], int rows,
+                                  long step, __global const PACKED* b, int k) {
 #if VW == 16
   if (rows > 1) {
     skinny_rows_of_panel(tile, from, step, b, k);

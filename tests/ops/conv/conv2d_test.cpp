@@ -169,13 +169,16 @@ TEST_CASE("conv2d: all layers by the variants for GPUs, on CPUs" * doctest::test
 }
 
 TEST_CASE("conv2d: outputs of a few pixels") {
-  const MustRun variants("conv2d", {some(7, on_cpus("few_pixels", 100'000)), on_cpus("cpu_gemm"), "direct"});
+  const MustRun variants("conv2d", {some(10, on_cpus("few_pixels", 100'000)), on_cpus("cpu_gemm"), "direct"});
   const Case cases[] = {{{1, 13, 1, 4}, {20, 13, 1, 3}, {1, {0, 1}}},     // a signal with zeros around it
                         {{1, 1, 1, 85}, {19, 1, 1, 37}, {{1, 12}, 0}},    // taps by vectors, and an odd rest
                         {{2, 5, 5, 6}, {33, 5, 3, 2}, {2, 1}},            // two images of 3 x 4 pixels: too many
                         {{3, 5, 4, 5}, {35, 5, 3, 2}, {{2, 2}, {1, 0}}},  // 3 images of 2 x 2 pixels
                         {{1, 4, 9, 7}, {24, 4, 3, 3}, {{3, 2}, {2, 1}, {2, 3}}},  // dilation
                         {{5, 9, 3, 3}, {48, 9, 3, 3}, {}},                        // one pixel an image
+                        {{1, 6, 3, 3}, {65, 6, 3, 3}, {}},                        // one pixel
+                        {{2, 5, 1, 5}, {70, 5, 1, 3}, {}},                        // six pixels
+                        {{1, 7, 1, 13}, {81, 7, 1, 3}, {}},                       // eleven
                         {{2, 960, 2, 2}, {24, 960, 1, 1}, {}},                    // many short loops
                         {{1, 3, 2, 2}, {17, 3, 4, 4}, {1, 2}}};                   // a kernel larger than the image
   for (const Case& c : cases) {
