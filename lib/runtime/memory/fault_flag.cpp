@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "runtime/device/device_state.h"
+#include "runtime/memory/host_memory.h"
 
 namespace crisol::runtime {
 
@@ -76,12 +77,17 @@ FaultFlag& fault_flag_of(DeviceState& device) noexcept { return device.fault_fla
 
 BufferView FaultFlag::words() {
   std::call_once(made_, [this] {
-    Words zeros = no_fault;
-    cl_int error = CL_SUCCESS;
-    cl::Buffer buffer(device_.context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof zeros, zeros.data(), &error);
-    check_cl(error, "clCreateBuffer");
-    owner_ = std::make_shared<Block>(device_, buffer(), sizeof zeros);
-    buffer() = nullptr;  // The block now owns this reference.
+    owner_ = block_over(device_, own_.data(), sizeof own_);
+    is_own_ = owner_ != nullptr;
+    if (!is_own_) {
+      Words zeros = no_fault;
+      cl_int error = CL_SUCCESS;
+      cl::Buffer buffer(device_.context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof zeros, zeros.data(),
+                        &error);
+      check_cl(error, "clCreateBuffer");
+      owner_ = std::make_shared<Block>(device_, buffer(), sizeof zeros);
+      buffer() = nullptr;  // The block now owns this reference.
+    }
     block_.store(owner_.get(), std::memory_order_release);
   });
   return {owner_.get(), 0};
@@ -90,6 +96,7 @@ BufferView FaultFlag::words() {
 std::unique_ptr<FaultFlag::Words> FaultFlag::begin_read() {
   if (!expected_.load(std::memory_order_relaxed) || !expected_.exchange(false, std::memory_order_acquire)) return {};
   auto words = std::make_unique<Words>();
+  if (is_own_) return words;
   const cl_int error = clEnqueueReadBuffer(device_.queue(), owner_->memory(), CL_FALSE, 0, sizeof(Words), words->data(),
                                            0, nullptr, nullptr);
   if (error != CL_SUCCESS) expect();  // The next read looks at the words again.
@@ -104,7 +111,9 @@ void FaultFlag::abandon(std::unique_ptr<Words> words) {
   abandoned_.push_back(std::move(words));
 }
 
-void FaultFlag::check(const Words& words) {
+void FaultFlag::check(std::unique_ptr<Words> read) {
+  Words& words = *read;
+  if (is_own_) words = own_;
   if (words[0] == 0) return;
   check_cl(clEnqueueWriteBuffer(device_.queue(), owner_->memory(), CL_FALSE, 0, sizeof no_fault, no_fault.data(), 0,
                                 nullptr, nullptr),

@@ -27,7 +27,8 @@ enum class FaultKind : std::uint8_t { label, index, position, joined, range, wei
 std::int32_t fault_number(const char* op, FaultKind kind, std::string_view bounds = {});
 
 /// Every read to the host also reads the words, if a kernel that may write them was queued since the last read. The
-/// words are read before the values, so the read waits no longer.
+/// words are read before the values, so the read waits no longer. A device that computes in host memory has them there,
+/// so nothing is queued for them.
 class FaultFlag {
  public:
   /// The number of the op, the wrong value, and the size of its range.
@@ -41,18 +42,21 @@ class FaultFlag {
   void expect() noexcept { expected_.store(true, std::memory_order_release); }
   bool owns(const Block& block) const noexcept { return block_.load(std::memory_order_acquire) == &block; }
 
-  /// Queues a read of the words, if they may have been written. Otherwise returns nothing. The words are there when the
-  /// queue has reached the read.
+  /// Begins a read of the words, if they may have been written. Otherwise returns nothing. Queues a command if the
+  /// words are not in host memory.
   std::unique_ptr<Words> begin_read();
   /// Call it when the wait for a read has failed. The next read then looks again.
   void abandon(std::unique_ptr<Words> words);
-  /// If a value was noted, sets the words to zero again and throws invalid_argument, which names op, value and range.
-  void check(const Words& words);
+  /// Ends a read. All that was queued before it must be done. If a value was noted, sets the words to zero again and
+  /// throws invalid_argument, which names op, value and range.
+  void check(std::unique_ptr<Words> words);
 
  private:
   DeviceState& device_;
   std::atomic<bool> expected_{false};
   std::once_flag made_;
+  alignas(128) Words own_{};  ///< The words, if the device computes in host memory.
+  bool is_own_ = false;
   BlockPtr owner_;
   std::atomic<const Block*> block_{nullptr};
   std::mutex abandoned_mutex_;

@@ -144,7 +144,7 @@ void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t siz
     if (device.profiler().in_timeline()) device.profiler().drain(device.index());
   }
   device.programs().store_unsaved();
-  if (fault != nullptr) device.fault_flag().check(*fault);
+  if (fault != nullptr) device.fault_flag().check(std::move(fault));
 }
 
 void copy(const Block& from, std::uint64_t from_offset, const Block& to, std::uint64_t to_offset, std::size_t size) {
