@@ -3,10 +3,10 @@
 //   y[p][oh][ow] = mean of x[p] over rows(oh) and columns(ow), see pool/adaptive_window.h
 //   dx[p][h][w] += dy[p][oh][ow] / elements(oh, ow) for all (h, w) of the window, from zero; one item owns the plane
 //
-// VW: lanes of a vector. The elements of the forward kernel are of STORED. The backward kernel adds to its result, so
-// its elements are floats.
+// VW: lanes of a vector. Elements are of STORED. The backward kernel adds in floats.
 #include "common/vector.h"
 #include "pool/adaptive_window.h"
+#include "pool/plane_sums.h"
 #include "pool/window.h"
 
 // One window as `count` segments of `length` contiguous elements. Segments are `step` apart. If the window covers whole
@@ -66,21 +66,22 @@ CPU_KERNEL void adaptive_avg_pool_forward_planes(
 }
 
 CPU_KERNEL void adaptive_avg_pool_backward_planes(
-    __global const float* restrict dy, const ulong dy_offset, __global float* restrict dx, const ulong dx_offset,
-    const long planes, const AdaptivePlane p) {
+    PLANE_SUMS_PARAMETERS, __global const STORED* restrict dy, const ulong dy_offset, const long planes,
+    const AdaptivePlane p) {
   const int height = p.height, width = p.width, out_h = p.out_h, out_w = p.out_w;
   const long item = get_global_id(0);
   const long items = get_global_size(0);
   for (long plane = planes * item / items; plane < planes * (item + 1) / items; ++plane) {
-    __global float* dst = dx + dx_offset + plane * height * width;
-    int at = 0;
-    for (; at + VW <= height * width; at += VW) vstorev((floatv)(0.0f), 0, dst + at);
-    for (; at < height * width; ++at) dst[at] = 0.0f;
+    __global STORED* dst = dx + dx_offset + plane * height * width;
+    __global float* to = PLANE_SUMS(dst, item, height * width);
+    clear_sums(to, height * width);
     for (int oh = 0; oh < out_h; ++oh)
       for (int ow = 0; ow < out_w; ++ow) {
         const Segments s = segments_of(oh, ow, height, width, out_h, out_w);
-        const float share = dy[dy_offset + (plane * out_h + oh) * out_w + ow] / (float)(s.count * s.length);
-        for (int i = 0; i < s.count; ++i) add_to_segment(dst + s.first + i * s.step, s.length, share);
+        const float share =
+            LOAD(STORED, dy, dy_offset + (plane * out_h + oh) * out_w + ow) / (float)(s.count * s.length);
+        for (int i = 0; i < s.count; ++i) add_to_segment(to + s.first + i * s.step, s.length, share);
       }
+    store_sums(to, height * width, dst);
   }
 }

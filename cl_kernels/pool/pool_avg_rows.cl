@@ -5,10 +5,10 @@
 //   dx[p][h][w] += dy[p][oh][ow] / elements(oh, ow) for the taps of each window, from zero: one work-item owns the
 //                  plane, so the order is fixed
 //
-// VW: lanes of a vector. The elements of the forward kernel are of STORED. The backward kernel adds to its result, so
-// its elements are floats.
+// VW: lanes of a vector. Elements are of STORED. The backward kernel adds in floats.
 #include "common/vector.h"
 #include "pool/avg_window.h"
+#include "pool/plane_sums.h"
 #include "pool/row_window.h"
 
 // The sums of VW windows of a row. w0 is the input column of the first window's first tap, and `step` is the stride. A
@@ -52,10 +52,11 @@ CPU_KERNEL void avg_pool_forward_rows(
 #define SHARES 64  // The number of outputs that are divided by their window's size at a time.
 
 // Adds the shares of the outputs ow0 … ow0+n-1 of a row to the elements that they cover, tap by tap.
-static inline void spread_row(__global const float* dy, __global float* dx, const PoolWindow* w, int oh, int ow0, int n,
-                              int include_pad, int divisor) {
+static inline void spread_row(__global const STORED* dy, __global float* dx, const PoolWindow* w, int oh, int ow0,
+                              int n, int include_pad, int divisor) {
   float shares[SHARES];
-  for (int i = 0; i < n; ++i) shares[i] = dy[i] / elements_of_window(w, oh, ow0 + i, include_pad, divisor);
+  for (int i = 0; i < n; ++i)
+    shares[i] = LOAD(STORED, dy, i) / elements_of_window(w, oh, ow0 + i, include_pad, divisor);
   const int h0 = oh * w->stride_h - w->pad_h;
   const int h1 = min(h0 + w->kernel_h, w->height);
   for (int h = max(h0, 0); h < h1; ++h)
@@ -69,23 +70,24 @@ static inline void spread_row(__global const float* dy, __global float* dx, cons
 }
 
 // Fills one plane with zeros, then adds the share of each window.
-static inline void spread_plane(__global const float* dy, __global float* dx, const PoolWindow* w, int include_pad,
+static inline void spread_plane(__global const STORED* dy, __global float* dx, const PoolWindow* w, int include_pad,
                                 int divisor) {
-  const int area = w->height * w->width;
-  int i = 0;
-  for (; i + VW <= area; i += VW) vstorev((floatv)(0.0f), 0, dx + i);
-  for (; i < area; ++i) dx[i] = 0.0f;
+  clear_sums(dx, w->height * w->width);
   for (int oh = 0; oh < w->out_h; ++oh)
     for (int ow = 0; ow < w->out_w; ow += SHARES)
       spread_row(dy + oh * w->out_w + ow, dx, w, oh, ow, min(SHARES, w->out_w - ow), include_pad, divisor);
 }
 
 CPU_KERNEL void avg_pool_backward_planes(
-    __global const float* restrict dy, const ulong dy_offset, __global float* restrict dx, const ulong dx_offset,
-    const long planes, const PoolWindow w, const int include_pad, const int divisor) {
+    PLANE_SUMS_PARAMETERS, __global const STORED* restrict dy, const ulong dy_offset, const long planes,
+    const PoolWindow w, const int include_pad, const int divisor) {
+  const int area = w.height * w.width;
   const long item = get_global_id(0);
   const long items = get_global_size(0);
-  for (long plane = planes * item / items; plane < planes * (item + 1) / items; ++plane)
-    spread_plane(dy + dy_offset + plane * w.out_h * w.out_w, dx + dx_offset + plane * w.height * w.width, &w,
-                 include_pad, divisor);
+  for (long plane = planes * item / items; plane < planes * (item + 1) / items; ++plane) {
+    __global STORED* dst = dx + dx_offset + plane * area;
+    __global float* to = PLANE_SUMS(dst, item, area);
+    spread_plane(dy + dy_offset + plane * w.out_h * w.out_w, to, &w, include_pad, divisor);
+    store_sums(to, area, dst);
+  }
 }

@@ -4,10 +4,10 @@
 //   y[p][oh][ow] = max over the taps (h, w) of the window of x[p][h][w];  index = h * width + w of the chosen tap
 //   dx[p][index[p][oh][ow]] += dy[p][oh][ow], from zero: one work-item owns the plane, so the order is fixed
 //
-// VW: lanes of a vector. The elements of the forward kernel are of STORED. The backward kernel adds to its result, so
-// its elements are floats.
+// VW: lanes of a vector. Elements are of STORED. The backward kernel adds in floats.
 #include "common/vector.h"
 #include "pool/max_window.h"
+#include "pool/plane_sums.h"
 #include "pool/row_window.h"
 
 // The maxima of VW outputs of a row, of which `count` are stored. w0 is the input column of the first output's first
@@ -65,22 +65,20 @@ CPU_KERNEL void max_pool_forward_rows(
 }
 
 CPU_KERNEL void max_pool_backward_planes(
-    __global const float* restrict dy, const ulong dy_offset, __global const int* restrict index,
-    const ulong index_offset, __global float* restrict dx, const ulong dx_offset, const long planes, const int area,
+    PLANE_SUMS_PARAMETERS, __global const STORED* restrict dy, const ulong dy_offset,
+    __global const int* restrict index, const ulong index_offset, const long planes, const int area,
     const int out_area) {
   const long item = get_global_id(0);
   const long items = get_global_size(0);
   for (long plane = planes * item / items; plane < planes * (item + 1) / items; ++plane) {
-    __global float* dst = dx + dx_offset + plane * area;
-    __global const float* src = dy + dy_offset + plane * out_area;
+    __global STORED* dst = dx + dx_offset + plane * area;
+    __global float* to = PLANE_SUMS(dst, item, area);
+    __global const STORED* src = dy + dy_offset + plane * out_area;
     __global const int* at = index + index_offset + plane * out_area;
-    int i = 0;
-    NO_UNROLL
-    for (; i + VW <= area; i += VW) vstorev((floatv)(0.0f), 0, dst + i);
-    NO_UNROLL
-    for (; i < area; ++i) dst[i] = 0.0f;
+    clear_sums(to, area);
     NO_UNROLL
     for (int o = 0; o < out_area; ++o)
-      if ((uint)at[o] < (uint)area) dst[at[o]] += src[o];
+      if ((uint)at[o] < (uint)area) to[at[o]] += LOAD(STORED, src, o);
+    store_sums(to, area, dst);
   }
 }

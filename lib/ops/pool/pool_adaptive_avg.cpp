@@ -48,11 +48,7 @@ void require_short_window(const char* op, const Shape& from, const Shape& to, co
           " does not run loops over windows as large as from shape ", from, " to ", to);
 }
 
-PlanOr plan_planes(const AdaptivePoolProblem& p, const Target& target, const char* entry) {
-  const auto [from, to] = operands<2>();
-  return plan_pool_units(target, "pool/pool_adaptive_avg_planes.cl", entry, p.type, p.planes, p.iterations(), from, to,
-                         p.planes, p.sizes());
-}
+constexpr const char* planes_source = "pool/pool_adaptive_avg_planes.cl";
 
 PlanOr plan_pixel(const AdaptivePoolProblem& p, const Target& target, const char* entry, std::int64_t count) {
   const auto [from, to] = operands<2>();
@@ -60,14 +56,17 @@ PlanOr plan_pixel(const AdaptivePoolProblem& p, const Target& target, const char
 }
 
 PlanOr plan_forward_planes(const AdaptivePoolProblem& p, const Target& target, std::size_t) {
-  return plan_planes(p, target, "adaptive_avg_pool_forward_planes");
+  const auto [x, y] = operands<2>();
+  return plan_pool_units(target, planes_source, "adaptive_avg_pool_forward_planes", p.type, p.planes, p.iterations(), x,
+                         y, p.planes, p.sizes());
 }
 PlanOr plan_forward_pixel(const AdaptivePoolProblem& p, const Target& target, std::size_t) {
   return plan_pixel(p, target, "adaptive_avg_pool_forward", p.planes * p.out_h * p.out_w);
 }
 PlanOr plan_backward_planes(const AdaptivePoolProblem& p, const Target& target, std::size_t) {
-  if (const char* reason = against_sums_in_memory(p.type)) return reason;
-  return plan_planes(p, target, "adaptive_avg_pool_backward_planes");
+  const auto [dy, dx] = operands<2>();
+  return plan_pool_sums(target, planes_source, "adaptive_avg_pool_backward_planes", p.type, p.planes,
+                        p.height * p.width, p.iterations(), {dx}, dy, p.planes, p.sizes());
 }
 PlanOr plan_backward_pixel(const AdaptivePoolProblem& p, const Target& target, std::size_t) {
   return plan_pixel(p, target, "adaptive_avg_pool_backward", p.planes * p.height * p.width);

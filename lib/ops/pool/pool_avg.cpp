@@ -17,14 +17,6 @@ struct AvgPoolProblem : PoolGeometry {
   std::int64_t iterations_of_plane() const { return height * width + out_h * iterations_of_row(); }
 };
 
-PlanOr plan_units(const AvgPoolProblem& p, const Target& target, const char* entry, std::int64_t units,
-                  std::int64_t iterations) {
-  const auto [from, to] = operands<2>();
-  return plan_pool_units(target, "pool/pool_avg_rows.cl", entry, p.type, units, iterations, from, to, p.planes,
-                         p.kernel_window(), static_cast<std::int32_t>(p.include_pad),
-                         static_cast<std::int32_t>(p.divisor));
-}
-
 Plan plan_elements(const AvgPoolProblem& p, const Target& target, const char* entry, std::int64_t count) {
   const auto [from, to] = operands<2>();
   return plan_pool_elements(target, "pool/pool_avg.cl", entry, p.type, count, from, to, count, p.kernel_window(),
@@ -32,14 +24,19 @@ Plan plan_elements(const AvgPoolProblem& p, const Target& target, const char* en
 }
 
 PlanOr plan_avg_rows(const AvgPoolProblem& p, const Target& target) {
-  return plan_units(p, target, "avg_pool_forward_rows", p.planes * p.out_h, p.iterations_of_row());
+  const auto [x, y] = operands<2>();
+  return plan_pool_units(target, "pool/pool_avg_rows.cl", "avg_pool_forward_rows", p.type, p.planes * p.out_h,
+                         p.iterations_of_row(), x, y, p.planes, p.kernel_window(),
+                         static_cast<std::int32_t>(p.include_pad), static_cast<std::int32_t>(p.divisor));
 }
 Plan plan_avg_pixel(const AvgPoolProblem& p, const Target& target) {
   return plan_elements(p, target, "avg_pool_forward", p.outputs());
 }
 PlanOr plan_avg_backward_rows(const AvgPoolProblem& p, const Target& target) {
-  if (const char* reason = against_sums_in_memory(p.type)) return reason;
-  return plan_units(p, target, "avg_pool_backward_planes", p.planes, p.iterations_of_plane());
+  const auto [dy, dx] = operands<2>();
+  return plan_pool_sums(target, "pool/pool_avg_rows.cl", "avg_pool_backward_planes", p.type, p.planes,
+                        p.height * p.width, p.iterations_of_plane(), {dx}, dy, p.planes, p.kernel_window(),
+                        static_cast<std::int32_t>(p.include_pad), static_cast<std::int32_t>(p.divisor));
 }
 Plan plan_avg_backward_pixel(const AvgPoolProblem& p, const Target& target) {
   return plan_elements(p, target, "avg_pool_backward", p.inputs());

@@ -68,21 +68,28 @@ Tensor delivered(const char* op, const Tensor& x, const Shape& shape, Make make,
   return y.done();
 }
 
-/// A plan for CPUs. The kernel's work-items loop over `units`, which are rows or planes of elements of a type.
+/// A plan for CPUs. The kernel's work-items own planes of the result, of `area` elements, and add to them in floats
+/// (pool/plane_sums.h). The result is the kernel's first argument.
 template <class... Arguments>
-dispatch::PlanOr plan_pool_units(const dispatch::Target& target, const char* file, const char* entry, std::int64_t type,
-                                 std::int64_t units, std::int64_t iterations, const Arguments&... arguments) {
+dispatch::PlanOr plan_pool_sums(const dispatch::Target& target, const char* file, const char* entry, std::int64_t type,
+                                std::int64_t planes, std::int64_t area, std::int64_t iterations,
+                                dispatch::ArgList result, const Arguments&... arguments) {
   if (const char* reason = target.against_iterations(iterations)) return reason;
   runtime::Defines defines{{"VW", target.cpu_vector_width()}};
   define_elements(defines, type);
+  const runtime::NdRange range = dispatch::persistent_range(target, planes, iterations);
   dispatch::Plan plan;
-  plan.add({file, entry, defines}, dispatch::persistent_range(target, units, iterations), arguments...);
+  if (type != 0 && area > 0)
+    result.emplace_back(plan.workspace(4 * static_cast<std::uint64_t>(area) * range.global[0]));
+  plan.add({file, entry, defines}, range, result, arguments...);
   return plan;
 }
 
-/// The reason against kernels that add to a result in memory, or nullptr.
-inline const char* against_sums_in_memory(std::int64_t type) {
-  return type == 0 ? nullptr : "it adds to results in memory, which must be f32";
+/// The same for a kernel whose work-items loop over `units`, which are rows or planes, and store each element once.
+template <class... Arguments>
+dispatch::PlanOr plan_pool_units(const dispatch::Target& target, const char* file, const char* entry, std::int64_t type,
+                                 std::int64_t units, std::int64_t iterations, const Arguments&... arguments) {
+  return plan_pool_sums(target, file, entry, type, units, 0, iterations, {}, arguments...);
 }
 
 /// A plan whose kernel has a work-item for each of `count` elements of the result.

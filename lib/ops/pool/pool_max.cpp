@@ -21,12 +21,11 @@ Plan plan_max_pixel(const PoolGeometry& p, const Target& target) {
                             p.outputs(), p.kernel_window());
 }
 PlanOr plan_max_backward_rows(const PoolGeometry& p, const Target& target) {
-  if (const char* reason = against_sums_in_memory(p.type)) return reason;
   const auto [dy, indices, dx] = operands<3>();
   const std::int64_t area = p.height * p.width, out_area = p.out_h * p.out_w;
-  return plan_pool_units(target, "pool/pool_max_rows.cl", "max_pool_backward_planes", p.type, p.planes, area + out_area,
-                         dy, indices, dx, p.planes, static_cast<std::int32_t>(area),
-                         static_cast<std::int32_t>(out_area));
+  return plan_pool_sums(target, "pool/pool_max_rows.cl", "max_pool_backward_planes", p.type, p.planes, area,
+                        area + out_area, {dx}, dy, indices, p.planes, static_cast<std::int32_t>(area),
+                        static_cast<std::int32_t>(out_area));
 }
 Plan plan_max_backward_pixel(const PoolGeometry& p, const Target& target) {
   const auto [dy, indices, dx] = operands<3>();
