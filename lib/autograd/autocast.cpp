@@ -1,6 +1,7 @@
 #include "autograd/autocast.h"
 
 #include <algorithm>
+#include <memory>
 #include <string_view>
 #include <unordered_map>
 
@@ -70,16 +71,38 @@ struct Work {
   bool operator==(const Work&) const = default;
 };
 
-/// The converted parameters of a thread.
+bool same_elements(const Tensor& a, const Tensor& b) {
+  return a.shape() == b.shape() && a.strides() == b.strides() && a.offset() == b.offset() && a.dtype() == b.dtype();
+}
+
+/// The converted parameters of a thread. A conversion is kept from the second use on. Most networks use a parameter
+/// once in a scope, and need the memory for results.
 struct KeptCasts {
   struct Kept {
     Tensor parameter, cast;
+    std::weak_ptr<const Storage> last;  ///< Of the last conversion, which may not be kept.
+    DType type;
     std::uint64_t version;
+
+    bool is_of(const Tensor& x, DType wanted) const {
+      return type == wanted && version == version_of(x) && same_elements(parameter, x);
+    }
   };
 
-  int scopes = 0;  ///< The number of Autocast objects of the thread.
-  Work work = {};  ///< The work of the thread when the outermost scope began.
-  std::unordered_map<const Storage*, Kept> kept;
+  int scopes = 0;                                 ///< The number of Autocast objects of the thread.
+  Work work = {};                                 ///< The work of the thread when the outermost scope began.
+  std::unordered_map<const Storage*, Kept> kept;  ///< By the parameter's storage.
+  std::unordered_map<const Storage*, const Storage*> parameter_of;  ///< The parameter's storage by the conversion's.
+
+  /// The parameter's entry for this type, or nullptr.
+  Kept* find(const Tensor& parameter, DType type) {
+    const auto found = kept.find(parameter.impl()->storage.get());
+    return found != kept.end() && found->second.is_of(parameter, type) ? &found->second : nullptr;
+  }
+  void clear() noexcept {
+    kept.clear();
+    parameter_of.clear();
+  }
 };
 
 bool is_leaf(const Tensor& x) {
@@ -87,20 +110,20 @@ bool is_leaf(const Tensor& x) {
   return slot != nullptr && slot->wanted && slot->node == nullptr;
 }
 
-bool same_elements(const Tensor& a, const Tensor& b) {
-  return a.shape() == b.shape() && a.strides() == b.strides() && a.offset() == b.offset() && a.dtype() == b.dtype();
-}
-
 /// The leaf in another type. Each use gets a place of its own in the graph, so backward() through one use leaves the
 /// others, and gradients are added in the leaf's type.
 Tensor kept_cast(const Tensor& leaf, DType type) {
   KeptCasts& casts = per_thread<KeptCasts>();
-  KeptCasts::Kept& kept = casts.kept[leaf.impl()->storage.get()];
-  const std::uint64_t version = version_of(leaf);
-  if (!kept.cast.defined() || kept.cast.dtype() != type || kept.version != version ||
-      !same_elements(kept.parameter, leaf))
-    kept = {leaf.detach(), ops::cast(leaf, type), version};
-  return call("to", {leaf}, kept.cast.detach(), unnoted,
+  const KeptCasts::Kept* const before = casts.find(leaf, type);
+  Tensor cast = before != nullptr ? before->cast : Tensor();
+  if (!cast.defined()) {
+    cast = ops::cast(leaf, type);
+    const std::shared_ptr<Storage>& storage = cast.impl()->storage;
+    const Storage* const parameter = leaf.impl()->storage.get();
+    casts.kept[parameter] = {leaf.detach(), before != nullptr ? cast : Tensor(), storage, type, version_of(leaf)};
+    casts.parameter_of[storage.get()] = parameter;
+  }
+  return call("to", {leaf}, cast.detach(), unnoted,
               [&] { return [own = leaf.dtype()](const Tensor& dy) { return dy.to(own); }; });
 }
 
@@ -110,6 +133,22 @@ bool keeps(const Tensor& x, DType type) {
 }
 
 }  // namespace
+
+Tensor parameter_behind(const Tensor& x) {
+  const KeptCasts& casts = per_thread<KeptCasts>();
+  const auto found = casts.parameter_of.find(x.impl()->storage.get());
+  if (found == casts.parameter_of.end()) return {};
+  const KeptCasts::Kept& kept = casts.kept.at(found->second);
+  const bool is_whole = x.shape() == kept.parameter.shape() && x.offset() == 0 && x.is_contiguous();
+  return is_whole && kept.last.lock() == x.impl()->storage && kept.is_of(kept.parameter, x.dtype()) ? kept.parameter
+                                                                                                    : Tensor();
+}
+
+Tensor converted_again(const Tensor& parameter, DType type) {
+  KeptCasts& casts = per_thread<KeptCasts>();
+  const KeptCasts::Kept* const kept = casts.work == Work::now() ? casts.find(parameter, type) : nullptr;
+  return kept != nullptr && kept->cast.defined() ? kept->cast : ops::cast(parameter, type);
+}
 
 std::optional<DType> autocast_type(const char* op, DType widest) {
   const auto found = rules().find(op);
@@ -152,7 +191,7 @@ Autocast::Autocast(DType dtype, bool enabled, bool cache_enabled)
 Autocast::~Autocast() {
   thread_context().grad.autocast = {enabled_before_, dtype_before_, caches_before_};
   autograd::KeptCasts& casts = per_thread<autograd::KeptCasts>();
-  if (--casts.scopes == 0) casts.kept.clear();
+  if (--casts.scopes == 0) casts.clear();
 }
 
 bool autocast_enabled() noexcept { return thread_context().grad.autocast.enabled; }

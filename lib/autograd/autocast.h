@@ -19,6 +19,12 @@ namespace crisol::autograd {
 /// functions that compute in the widest type of their inputs, `widest` is this type.
 std::optional<DType> autocast_type(const char* op, DType widest);
 
+/// If a scope of the thread that lasts made this tensor of a parameter: the parameter, outside of the graph. Else an
+/// undefined tensor. converted_again(parameter, x.dtype()) gives the tensor at any time, while the parameter is not
+/// written.
+Tensor parameter_behind(const Tensor& x);
+Tensor converted_again(const Tensor& parameter, DType type);
+
 /// Sets the thread's Autocast aside while it lives.
 class PauseAutocast {
  public:

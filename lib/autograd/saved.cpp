@@ -1,5 +1,6 @@
 #include "autograd/saved.h"
 
+#include "autograd/autocast.h"
 #include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/ops/copy.h"
@@ -40,7 +41,14 @@ Saved::Saved(const Tensor& tensor) {
   version_ = version_of(kept);
   SavedList::add(tensor_);
   // A leaf is the user's own tensor. It is kept, so that a change of its elements is noticed.
-  if (thread_context().saving.checkpoint == nullptr || (tensor.is_leaf() && tensor.requires_grad())) return;
+  if (tensor.is_leaf() && tensor.requires_grad()) return;
+  if (thread_context().saving.checkpoint == nullptr) {
+    parameter_ = parameter_behind(kept);
+    if (!parameter_.defined()) return;
+    version_ = version_of(parameter_);
+    tensor_.impl()->storage = nullptr;
+    return;
+  }
   recomputed_ = Recomputed::place_for(kept);
   if (!recomputed_) return;
   SavedList::add(recomputed_);
@@ -51,6 +59,12 @@ const Tensor& Saved::get() const {
   if (!tensor_.defined()) return tensor_;
   if (recomputed_) {
     if (tensor_.impl()->storage == nullptr) replace_storage(tensor_, recomputed_.get());
+    return tensor_;
+  }
+  if (parameter_.defined()) {
+    if (tensor_.impl()->storage != nullptr) return tensor_;
+    require_version(parameter_, version_);
+    replace_storage(tensor_, converted_again(parameter_, tensor_.dtype()));
     return tensor_;
   }
   require_version(tensor_, version_);

@@ -41,7 +41,8 @@ class SavedList {
 
 /// An input of an op, or another tensor that the op did not return. It keeps the tensor's place in the graph, so that a
 /// recorded backward function depends on the tensor. It also keeps the version of the elements. Within checkpoint() it
-/// does not keep the elements: they are computed again.
+/// does not keep the elements: they are computed again. Of a parameter that Autocast converted it keeps the parameter,
+/// and get() converts it again.
 class Saved {
  public:
   explicit Saved(const Tensor& tensor);
@@ -54,6 +55,7 @@ class Saved {
   mutable Tensor tensor_;
   std::uint64_t version_ = 0;
   Recomputed recomputed_;
+  Tensor parameter_;
 };
 
 /// A result of the op. The op's node owns this object, so it must not own the node. If the running backward function is

@@ -7,6 +7,7 @@
 #include "crisol/autograd.h"
 #include "crisol/capture.h"
 #include "crisol/compile.h"
+#include "crisol/device.h"
 #include "crisol/functions/attention.h"
 #include "crisol/functions/cat.h"
 #include "crisol/functions/conv.h"
@@ -23,7 +24,15 @@
 #include "crisol/functions/vision.h"
 #include "crisol/fuse.h"
 #include "crisol/grad_mode.h"
+#include "crisol/nn/activation.h"
+#include "crisol/nn/conv.h"
+#include "crisol/nn/flatten.h"
 #include "crisol/nn/linear.h"
+#include "crisol/nn/norm.h"
+#include "crisol/nn/pool.h"
+#include "crisol/nn/sequential.h"
+#include "crisol/optim/methods.h"
+#include "crisol/random.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
 
@@ -48,8 +57,10 @@ struct ListedFunction {
   Tensor result;
 };
 
-/// A product of two layers, which both read `weight`.
-Tensor tied_loss(const Tensor& x, const Tensor& weight) { return mean(linear(linear(x, weight), weight)); }
+/// A product of three layers, which all read `weight`.
+Tensor tied_loss(const Tensor& x, const Tensor& weight) {
+  return mean(linear(linear(linear(x, weight), weight), weight));
+}
 
 }  // namespace
 
@@ -203,7 +214,7 @@ TEST_CASE("Autocast: scopes nest, may be switched off, and belong to a thread") 
   const Autocast unused(f32, false);
 }
 
-TEST_CASE("Autocast: a parameter is converted once, until it is written") {
+TEST_CASE("Autocast: the conversion of a parameter's second use is kept, until it is written") {
   const Tensor x = numbers_of({3, 4}, f16);
   Tensor w = numbers_of({4, 4}).requires_grad_();
   const auto commands = [&](bool caches) {
@@ -270,6 +281,76 @@ TEST_CASE("Autocast: checkpoint runs again in the same types") {
     return std::vector{values_of(x.grad()), values_of(w.grad())};
   };
   CHECK(gradient(true) == gradient(false));
+}
+
+TEST_CASE("Autocast: backward converts a parameter again, so the converted one is not kept until then") {
+  const Device device;
+  const auto held_until_backward = [&](const Tensor& x, const Tensor& w) {
+    device.release_cached_memory();
+    const std::uint64_t before = device.memory_stats().in_use;
+    Tensor loss;
+    {
+      const Autocast autocast(f16);
+      loss = sum(linear(x, w));
+    }
+    const std::uint64_t held = device.memory_stats().in_use - before;
+    loss.backward();
+    return held;
+  };
+  const Tensor x = numbers_of({2, 512}).requires_grad_();
+  Tensor w = numbers_of({512, 512}).requires_grad_();
+  CHECK(held_until_backward(x, w) < 256 * 512);
+  const Tensor half = x.detach().to(f16).requires_grad_();
+  sum(linear(half, w.detach().to(f16))).backward();
+  CHECK(values_of(x.grad()) == values_of(half.grad()));
+
+  // As without Autocast, the parameter must stay as it is until backward.
+  Tensor loss;
+  {
+    const Autocast autocast(f16);
+    loss = sum(linear(x, w));
+  }
+  const NoGrad no_grad;
+  w.mul_(2);
+  check_error([&] { loss.backward(); }, {"backward", "changed in place"});
+}
+
+TEST_CASE("Autocast: a step with it keeps half of the bytes for backward") {
+  struct Bytes {
+    double kept, peak;
+  };
+  const Device device;
+  const Tensor images = numbers_of({64, 3, 32, 32}), labels = zeros({64}, DType::i64);
+  const auto bytes_of_step = [&](bool enabled) {
+    device.release_cached_memory();
+    const std::uint64_t before = device.memory_stats().in_use;
+    manual_seed(0);
+    nn::Sequential net;
+    for (const std::int64_t channels : {3, 32, 32})
+      net.append(nn::Conv2d(channels, 32, 3, {.padding = 1, .bias = false}))
+          .append(nn::BatchNorm2d(32))
+          .append(nn::ReLU());
+    net.append(nn::MaxPool2d(2)).append(nn::Flatten()).append(nn::Linear(32 * 16 * 16, 8));
+    optim::SGD optimizer(net.parameters(), {0.1});
+    std::uint64_t kept = 0;
+    for (int step = 0; step < 2; ++step) {
+      device.release_cached_memory();
+      device.reset_peak_memory();
+      Tensor loss;
+      {
+        const Autocast autocast(DType::bf16, enabled);
+        loss = cross_entropy(net(images), labels);
+      }
+      kept = device.memory_stats().in_use - before;
+      optimizer.zero_grad();
+      loss.backward();
+      optimizer.step();
+    }
+    return Bytes{static_cast<double>(kept), static_cast<double>(device.memory_stats().peak - before)};
+  };
+  const Bytes wide = bytes_of_step(false), half = bytes_of_step(true);
+  CHECK(half.kept < 0.56 * wide.kept);
+  CHECK(half.peak < 0.7 * wide.peak);  // Convolutions on CPUs have workspaces in f32.
 }
 
 TEST_CASE("Autocast: a compiled module keeps the types that it was compiled with") {

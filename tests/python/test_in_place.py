@@ -425,6 +425,15 @@ def test_memory_does_not_grow():
     assert [step() for _ in range(5)][-1] <= before
 
 
+def test_peak_memory_is_of_the_time_since_the_last_reset():
+    x = crisol.zeros(1 << 20)
+    del x
+    gc.collect()
+    assert crisol.cuda.max_memory_allocated() >= crisol.cuda.memory_allocated() + (4 << 20)
+    crisol.cuda.reset_peak_memory_stats()
+    assert crisol.cuda.max_memory_allocated() == crisol.cuda.memory_allocated()
+
+
 @pytest.mark.parametrize("make", [None, optim.SGD, optim.Adam])
 def test_data_gives_the_elements_back(make):
     """Programs compute with averaged weights for a while, and take the own ones back."""

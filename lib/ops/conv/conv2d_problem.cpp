@@ -4,6 +4,7 @@
 #include "crisol/ops/copy.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
+#include "ops/conv/conv2d_winograd.h"
 #include "ops/result.h"
 #include "ops/storage.h"
 #include "ops/window.h"
@@ -46,6 +47,16 @@ Conv2dProblem conv2d_problem(const Conv2dSizes& sizes, const std::array<const Te
   return problem;
 }
 
+OperandView weight_operand(Conv2dProblem& problem, const Tensor& weight, bool data) {
+  const OperandView owned = in_with_copies(weight);
+  const Target target = target_of(state_of(weight));
+  if (!target.takes_cpu_kernels()) return owned;
+  const std::optional<DerivedKey> key = winograd_copy_that_pays_if_kept(problem, target, data);
+  if (!key || keeps_copy(owned, *key)) return owned;
+  problem.weight_is_new = 1;
+  return in(weight);
+}
+
 bool launch_conv2d(const dispatch::Prepared& prepared, const Tensor& x, const dispatch::OperandView& weight,
                    const Tensor& bias, const Tensor& y, const ProductEpilogue* f) {
   const OperandView views[] = {in(x),
@@ -69,9 +80,10 @@ Tensor conv2d_gradient(const Table<Conv2dProblem>& table, const Conv2dSizes& siz
     return result.done();
   }
   const Contiguous gradient(dy), other(g.other);
-  const Conv2dProblem problem = conv2d_problem(sizes, {&gradient.layout(), &other.layout(), &result.place()});
+  Conv2dProblem problem = conv2d_problem(sizes, {&gradient.layout(), &other.layout(), &result.place()});
+  const OperandView second = g.is_weight ? weight_operand(problem, other.filled(), true) : OperandView(in(other));
   const PreparedPtr prepared = prepare(table, problem, state_of(dy));
-  launch(*prepared, {in(gradient), g.is_weight ? in_with_copies(other.filled()) : OperandView(in(other)), out(result)});
+  launch(*prepared, {in(gradient), second, out(result)});
   return result.done();
 }
 

@@ -54,6 +54,12 @@ Conv2dSizes conv2d_sizes(const char* op, const Shape& input, const Shape& weight
 /// any buffer takes its place, and no kernel reads it.
 constexpr Place conv2d_bias = operand(3), conv2d_e0 = operand(4), conv2d_e1 = operand(5);
 
+struct Conv2dProblem;
+/// The contiguous weight as an operand of a problem. It has its owner, which keeps copies of it. On CPUs the plan may
+/// depend on whether a copy is kept, so the function also sets `weight_is_new`, and then leaves the owner out. `data`:
+/// of conv2d_backward_data.
+dispatch::OperandView weight_operand(Conv2dProblem& problem, const Tensor& weight, bool data);
+
 /// Queues a plan of conv2d with these operands. The bias may be undefined, and f may be nullptr. Returns whether y has
 /// the epilogue: it does not if the variant runs no epilogue.
 bool launch_conv2d(const dispatch::Prepared& prepared, const Tensor& x, const dispatch::OperandView& weight,
@@ -67,7 +73,6 @@ struct Conv2dGradient {
   bool is_weight;  ///< The other operand is a weight, so its owner may keep copies of it.
 };
 
-struct Conv2dProblem;
 /// Checks dy and queues the gradient. `into` is the place of the result, or nullptr (ops/result.h).
 Tensor conv2d_gradient(const Table<Conv2dProblem>& table, const Conv2dSizes& sizes, const Tensor& dy,
                        const Conv2dGradient& gradient, const Tensor* into = nullptr);
@@ -80,6 +85,7 @@ struct Conv2dProblem {
   std::int64_t has_bias;                ///< conv2d only.
   EpilogueLayout epilogue;              ///< Only conv2d has one. The batch of its operands is the group of channels.
   std::int64_t type;                    ///< The DType of all operands in memory. Sums are f32.
+  std::int64_t weight_is_new = 0;       ///< Whether a copy of the weight in another layout serves this call alone.
 
   Precision precision() const noexcept { return static_cast<Precision>(product.precision); }
   /// Flags of the kernels that convolve: bias and epilogue.

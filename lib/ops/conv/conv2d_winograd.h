@@ -6,6 +6,8 @@
 // visible: with one channel it reached 48·n·2^-24. Only a forced variant takes so few channels.
 #pragma once
 
+#include <optional>
+
 #include "base/ceil_div.h"
 #include "ops/conv/conv2d_problem.h"
 
@@ -35,5 +37,9 @@ const char* check_winograd_form(const Conv2dSizes& sizes);
 
 /// Whether, on a CPU, Winograd's filtering takes at most half of the work of the direct sums.
 bool winograd_halves(const Conv2dSizes& sizes, const Target& target);
+
+/// On a CPU, the transformed weight of such a problem, if filtering with it takes less time than the products when a
+/// copy is kept, and more when the weight is transformed for one call. Else nothing.
+std::optional<DerivedKey> winograd_copy_that_pays_if_kept(const Conv2dProblem& p, const Target& target, bool data);
 
 }  // namespace crisol::ops

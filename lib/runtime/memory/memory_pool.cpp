@@ -19,10 +19,10 @@ namespace crisol::runtime {
 
 namespace {
 
-// Rounds sizes up to eighths of a power of two, or to 1 MiB if that is less. So tensors of slightly different sizes can
-// reuse each other's blocks. At most 12.5 % of the memory is lost.
+// Rounds sizes up to eighths of a power of two, or to 128 KiB if that is less. So tensors of slightly different sizes
+// can reuse each other's blocks. At most 12.5 % of the memory is lost, and at most 128 KiB.
 std::uint64_t rounded(std::uint64_t bytes) {
-  constexpr std::uint64_t longest_step = 1 << 20;
+  constexpr std::uint64_t longest_step = 1 << 17;
   std::uint64_t step = 512;
   while (step * 8 < bytes && step < longest_step) step *= 2;
   return bytes == 0 ? step : (bytes + step - 1) / step * step;

@@ -281,6 +281,27 @@ TEST_CASE("conv2d: Winograd's filtering is nearly as exact as a direct sum") {
                    });
 }
 
+TEST_CASE("conv2d: on a CPU, few tiles share a transformed weight only if the weight's owner keeps it") {
+  if (Device().info().type != DeviceType::cpu) CRISOL_SKIP("needs a CPU");
+  const Shape image{8, 128, 7, 7}, kernel{128, 128, 3, 3};
+  const std::uint64_t bytes = 4 * static_cast<std::uint64_t>(kernel.numel());
+  const std::vector<double> x = random_values(19, image.numel()), w = random_values(20, kernel.numel());
+  const std::vector<double> expected = reference::conv2d(x, image, w, kernel, {}, {1, 1});
+  const Tensor input = tensor_of(x, image), weight = tensor_of(w, kernel);
+  const auto extra_of = [&](std::uint64_t MemoryStats::*member) {
+    const std::uint64_t before = Device().memory_stats().in_use;
+    Device().reset_peak_memory();
+    check_close(ops::conv2d(input, weight, {}, {1, 1}), image, expected, tolerance(9 * 128, "winograd"));
+    return Device().memory_stats().*member - before;
+  };
+  // The transformed weight has four times the bytes of the weight, and filtering takes as many again for the tiles.
+  CHECK(extra_of(&MemoryStats::peak) < 5 * bytes);
+  extra_of(&MemoryStats::in_use);
+  const bool filters = ops::conv2d_choice(ops::Conv2dPass::forward, image, kernel, {1, 1}).variant == "winograd";
+  extra_of(&MemoryStats::in_use);
+  CHECK((!filters || Device().memory_stats().in_use >= 4 * bytes));
+}
+
 TEST_CASE("conv2d keeps to the limit on its workspace, and says what it takes") {
   struct Lift {
     ~Lift() { ops::set_workspace_limit(0); }

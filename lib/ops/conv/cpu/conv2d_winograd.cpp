@@ -56,7 +56,7 @@ Cut cut_of(const WinogradSizes& s, const Target& target) {
   const auto uneven = [&](std::int64_t units) { return 8 * ceil_div(units, cores) * cores > 9 * units; };
   cut.blocks = 1;
   while (2 * cut.blocks <= panels && (cut.units(s) < 2 * cores || uneven(cut.units(s)))) cut.blocks *= 2;
-  cut.items = std::min(cut.units(s), std::max<std::int64_t>(8, 2 * compute_units));
+  cut.items = std::min(cut.units(s), std::max<std::int64_t>(4, 2 * compute_units));
   cut.slice = slice_of(s, cut);
   cut.iterations = iterations_of(s, cut);
   return cut;
@@ -88,12 +88,24 @@ const char* check(const WinogradSizes& s, const Cut& cut, const Target& target) 
   return nullptr;
 }
 
+// Whether filtering pays if the weight is transformed for one call. Measured with 512 channels on PoCL: the transform
+// takes as long as 150 vector operations for each kernel, and so 32 tiles took as long as the products.
+bool pays_once(const WinogradSizes& s) {
+  const Work work = work_of_tile(s);
+  const double transform = 150 * static_cast<double>(s.channels * s.outputs);
+  return transform < static_cast<double>(s.tiles()) * (work.sums - work.filtering);
+}
+
+DerivedKey key_of(const WinogradSizes& s, const Cut& cut, std::int64_t type) {
+  static constexpr char kind[] = "winograd";
+  return {kind, {s.outputs, s.channels, s.output_stride(), s.channel_stride(), cut.rows, s.flipped, type}};
+}
+
 // Derives the transformed weight.
 Place derive_weight(Plan& plan, const Place& weight, std::int64_t type, const WinogradSizes& s, const Cut& cut,
                     const runtime::Defines& defines, const Target& target) {
-  static constexpr char kind[] = "winograd";
-  const DerivedKey key{kind, {s.outputs, s.channels, s.output_stride(), s.channel_stride(), cut.rows, s.flipped, type}};
-  const Place transformed = plan.derive(weight, key, 4 * static_cast<std::uint64_t>(cut.weight_floats(s)));
+  const Place transformed =
+      plan.derive(weight, key_of(s, cut, type), 4 * static_cast<std::uint64_t>(cut.weight_floats(s)));
   const std::int64_t units = ceil_div(s.outputs, cut.rows) * ceil_div(s.channels, cut.width / cut.rows);
   plan.add_to_derived(transformed, {"conv/cpu/conv2d_winograd.cl", "winograd_weights", defines},
                       persistent_range(target, units, cut.width * 20), weight, transformed, number(s.outputs),
@@ -130,6 +142,8 @@ PlanOr plan_of(const Conv2dProblem& p, const Target& target, bool data) {
                                        .blocks = number(cut.blocks),
                                        .unused = 0},
            p.flags());
+  if (p.weight_is_new != 0 && !pays_once(s))
+    return PlanOr::only_forced(std::move(plan), "too few tiles share a weight that is transformed for one call");
   return plan;
 }
 
@@ -143,6 +157,15 @@ bool winograd_halves(const Conv2dSizes& sizes, const Target& target) {
   const Work work = work_of_tile(s);
   const std::int64_t computed = ceil_div(s.tiles(), cut.columns()) * cut.columns();
   return 2 * work.filtering * static_cast<double>(computed) <= work.sums * static_cast<double>(s.tiles());
+}
+
+std::optional<DerivedKey> winograd_copy_that_pays_if_kept(const Conv2dProblem& p, const Target& target, bool data) {
+  if (check_winograd_form(p.sizes) != nullptr) return std::nullopt;
+  const WinogradSizes s = winograd_sizes(p.sizes, 4, data);
+  if (pays_once(s)) return std::nullopt;
+  const Cut cut = cut_of(s, target);
+  if (check(s, cut, target) != nullptr) return std::nullopt;
+  return key_of(s, cut, p.type);
 }
 
 PlanOr plan_winograd(const Conv2dProblem& p, const Target& target, std::size_t) { return plan_of(p, target, false); }
