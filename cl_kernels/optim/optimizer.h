@@ -21,9 +21,10 @@
 #define STEP_KERNEL __kernel
 #endif
 
-#define FOR_EACH_VECTOR(at, count)                                           \
-  for (long block_ = (long)get_global_id(0) * BLOCK * VW; block_ < (count);  \
-       block_ += (long)get_global_size(0) * BLOCK * VW)                      \
+#define FOR_EACH_VECTOR(at, count) FOR_VECTORS_FROM((long)get_global_id(0), at, count)
+// The same from another block than the item's own one.
+#define FOR_VECTORS_FROM(first, at, count)                                                                       \
+  for (long block_ = (first) * BLOCK * VW; block_ < (count); block_ += (long)get_global_size(0) * BLOCK * VW)    \
     for (long at = block_; at < min(block_ + BLOCK * VW, (count)); at += VW)
 
 // Whether the step must change nothing, because gradients overflowed.

@@ -33,6 +33,7 @@
 #include "crisol/ops/matmul.h"
 #include "crisol/ops/norm.h"
 #include "crisol/ops/optimizer.h"
+#include "crisol/ops/optimizer_list.h"
 #include "crisol/ops/pad.h"
 #include "crisol/ops/pool.h"
 #include "crisol/ops/probe.h"

@@ -2,6 +2,7 @@
 #include <ATen/CompositeExplicitAutogradFunctions.h>
 
 #include "call.h"
+#include "crisol/ops/optimizer_list.h"
 #include "memory.h"
 
 namespace crisol_torch {
@@ -82,8 +83,10 @@ Results adam(const Call& c, bool decoupled) {
   if (parameters.empty()) return {};
   const Tensor hyper = make_hyper(parameters[0], rate(c.value(6)), c.number(7), c.tensor(14));
   divide_by_scale(gradients, one_of(c, 13), one_of(c, 14));
+  std::vector<ops::AdamBuffers> list;
   for (std::size_t i = 0; i < parameters.size(); ++i)
-    ops::adam_step(parameters[i], gradients[i], means[i], squares[i], list_element(largest, i), hyper, steps[i], rule);
+    list.push_back({parameters[i], gradients[i], means[i], squares[i], list_element(largest, i), steps[i]});
+  ops::adam_steps(list, hyper, rule);
   return {};
 }
 

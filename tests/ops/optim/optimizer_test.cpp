@@ -1,5 +1,6 @@
 // Optimiser steps and clipping, compared with a computation in double.
 #include "crisol/ops/optimizer.h"
+#include "crisol/ops/optimizer_list.h"
 
 #include <cmath>
 #include <limits>
@@ -112,6 +113,45 @@ TEST_CASE("adam_step follows PyTorch's formulas for Adam and AdamW") {
           });
     }
   }
+}
+
+TEST_CASE("adam_steps gives what adam_step gives for each parameter") {
+  const Tensor hyper = ops::make_hyper(Device());
+  ops::write_hyper(hyper, 0.01, 0.9);
+  const ops::AdamRule rule{0.99, 1e-8, 0.1, true};
+  const std::int64_t sizes[] = {1, 5000, 0, 17, 128, 70000, 3, 16, 4096, 4097, 9};
+  for (const bool amsgrad : {false, true}) {
+    std::vector<ops::AdamBuffers> list, expected;
+    for (std::size_t i = 0; i < std::size(sizes); ++i) {
+      const Shape shape{sizes[i]};
+      const auto of = [&](int seed) { return tensor_of(random_values(seed, sizes[i]), shape); };
+      // The gradients of some have another type.
+      const DType type = i == 3 || i == 4 ? DType::f16 : DType::f32;
+      const ops::AdamBuffers x{of(1),
+                               of(2).to(type),
+                               of(3),
+                               of(4).abs(),
+                               amsgrad ? of(5).abs() : Tensor(),
+                               full({1}, static_cast<double>(i + 1))};
+      list.push_back(x);
+      expected.push_back({x.parameters.clone(), x.gradients, x.means.clone(), x.squares.clone(),
+                          amsgrad ? x.max_squares.clone() : Tensor(), x.number});
+    }
+    ops::adam_steps(list, hyper, rule);
+    for (std::size_t i = 0; i < std::size(sizes); ++i) {
+      CAPTURE(sizes[i]);
+      const ops::AdamBuffers& x = expected[i];
+      ops::adam_step(x.parameters, x.gradients, x.means, x.squares, x.max_squares, hyper, x.number, rule);
+      CHECK(list[i].parameters.to_vector<float>() == x.parameters.to_vector<float>());
+      CHECK(list[i].means.to_vector<float>() == x.means.to_vector<float>());
+      CHECK(list[i].squares.to_vector<float>() == x.squares.to_vector<float>());
+    }
+  }
+  check_error(
+      [&] {
+        ops::adam_steps({{ones({2}), ones({3}), ones({2}), ones({2}), {}, ones({1})}}, hyper);
+      },
+      {"[adam_steps]", "gradients", "3"});
 }
 
 TEST_CASE("lion_step follows the formula of Chen et al.") {
