@@ -281,6 +281,20 @@ TEST_CASE("conv2d: Winograd's filtering is nearly as exact as a direct sum") {
                    });
 }
 
+TEST_CASE("conv2d_backward_weight: on a CPU, no layer of two bytes is left to the direct sums") {
+  const dispatch::Target target = dispatch::target_of(Device().state());
+  if (!target.takes_cpu_kernels()) CRISOL_SKIP("needs kernels for CPUs");
+  const auto variant_of = [&](std::int64_t outputs, int kernel, DType type) {
+    const Conv2dOptions options{2, kernel / 2};
+    ops::Conv2dProblem p =
+        ops::conv2d_problem(ops::conv2d_sizes("conv2d", {8, 128, 28, 28}, {outputs, 128, kernel, kernel}, options));
+    p.type = static_cast<std::int64_t>(type);
+    return dispatch::choose(ops::conv2d_backward_weight_table, p, target).variant;
+  };
+  for (const DType type : {DType::f16, DType::bf16})
+    for (const int kernel : {1, 3}) CHECK(variant_of(256, kernel, type) == "cpu_dot");
+}
+
 TEST_CASE("conv2d: on a CPU, few tiles share a transformed weight only if the weight's owner keeps it") {
   if (Device().info().type != DeviceType::cpu) CRISOL_SKIP("needs a CPU");
   const Shape image{8, 128, 7, 7}, kernel{128, 128, 3, 3};

@@ -190,7 +190,7 @@ PlanOr plan_cpu_rows(const Conv2dProblem& p, const Target& target, std::size_t) 
            .images_a = planes_of_dy,
            .images_b = windows_of_x,
            .pixels = {0, number(s.pixels()), number(s.out_w), 0, 0}});
-  if (suits_patches(m, n, k))
+  if (p.type == 0 && suits_patches(m, n, k))  // The products of a matrix of patches read f32 alone.
     return PlanOr::only_forced(std::move(plan), "tiles of a matrix of patches take less, because many outputs read it");
   return plan;
 }
