@@ -80,7 +80,7 @@ bool same_elements(const Tensor& a, const Tensor& b) {
 struct KeptCasts {
   struct Kept {
     Tensor parameter, cast;
-    std::weak_ptr<const Storage> last;  ///< Of the last conversion, which may not be kept.
+    std::weak_ptr<const Storage> last;  ///< The last conversion's, which may not be kept.
     DType type;
     std::uint64_t version;
 

@@ -41,8 +41,8 @@ class SavedList {
 
 /// An input of an op, or another tensor that the op did not return. It keeps the tensor's place in the graph, so that a
 /// recorded backward function depends on the tensor. It also keeps the version of the elements. Within checkpoint() it
-/// does not keep the elements: they are computed again. Of a parameter that Autocast converted it keeps the parameter,
-/// and get() converts it again.
+/// does not keep the elements: they are computed again. If Autocast converted a parameter, the object keeps the
+/// parameter, and get() converts it again.
 class Saved {
  public:
   explicit Saved(const Tensor& tensor);

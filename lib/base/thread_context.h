@@ -64,7 +64,7 @@ struct DispatchRequests {
 struct AutocastMode {
   bool enabled = false;
   DType dtype = DType::f16;
-  bool caches = true;  ///< Whether a parameter is converted once.
+  bool caches = true;  ///< Whether a parameter's conversion is kept from its second use on.
 };
 
 /// The modes of autograd that a user sets.

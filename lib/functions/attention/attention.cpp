@@ -112,8 +112,8 @@ Tensor composed(const Attention& given, double dropout_p) {
   return matmul(dropout_p > 0 ? dropout(weights, dropout_p) : weights, a.v).to(given.q.dtype());
 }
 
-/// The probabilities are computed again, because the kernel does not store them. A gradient that has a gradient, and
-/// that of the bias, is composed.
+/// The probabilities are computed again, because the kernel does not store them. The gradient of the bias
+/// is composed, and so is a gradient that has a gradient.
 auto attention_backward(const Attention& a, const Tensor& result) {
   return [q = Saved(a.q), k = Saved(a.k), v = Saved(a.v), bias = Saved(a.bias), y = SavedResult(result),
           causal = a.causal, scale = a.scale](const Tensor& of_result, Needs needs) {

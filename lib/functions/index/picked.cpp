@@ -103,8 +103,8 @@ Tensor joined_positions(const char* op, const std::vector<Pick>& picks) {
   return joined.get().expand(shape).contiguous();
 }
 
-/// The number of axes without positions that come before the axes of the positions in the result. If an axis without
-/// positions lies between two with positions, it is 0. A position of rank 0 does not count, as in PyTorch.
+/// The number of axes ahead of the result's axes that the positions make. It is 0 if positions do not follow each
+/// other. Positions of rank 0 make no axes and do not count, as in PyTorch.
 int axes_ahead_of(const std::vector<Pick>& picks) {
   std::optional<int> ahead;
   int picked = 0;

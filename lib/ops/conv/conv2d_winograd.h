@@ -38,8 +38,8 @@ const char* check_winograd_form(const Conv2dSizes& sizes);
 /// Whether, on a CPU, Winograd's filtering takes at most half of the work of the direct sums.
 bool winograd_halves(const Conv2dSizes& sizes, const Target& target);
 
-/// On a CPU, the transformed weight of such a problem, if filtering with it takes less time than the products when a
-/// copy is kept, and more when the weight is transformed for one call. Else nothing.
+/// The transformed weight of such a problem on a CPU, if filtering is faster than the products only with a copy that is
+/// kept. Else nothing.
 std::optional<DerivedKey> winograd_copy_that_pays_if_kept(const Conv2dProblem& p, const Target& target, bool data);
 
 }  // namespace crisol::ops
