@@ -4,6 +4,7 @@
 #include "crisol/ops/copy.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
+#include "ops/conv/conv2d_wide.h"
 #include "ops/conv/conv2d_winograd.h"
 #include "ops/result.h"
 #include "ops/storage.h"
