@@ -24,8 +24,8 @@ namespace crisol {
 class CRISOL_API Autocast {
  public:
   /// `dtype` is a type of two bytes, such as DType::f16. While scopes of the thread last, the conversion of an f32 leaf
-  /// that wants a gradient is kept from its second use on, unless `cache_enabled` is false. A write to the leaf makes the
-  /// kept result invalid. Throws invalid_argument for another dtype.
+  /// that wants a gradient is kept from its second use on, unless `cache_enabled` is false. A write to the leaf makes
+  /// the kept result invalid. Throws invalid_argument for another dtype.
   explicit Autocast(DType dtype = DType::f16, bool enabled = true, bool cache_enabled = true);
   ~Autocast();
   Autocast(const Autocast&) = delete;

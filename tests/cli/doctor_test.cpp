@@ -211,7 +211,7 @@ TEST_CASE("crisol doctor: wrong results of a device are a problem") {
   if (few_images_only()) CRISOL_SKIP("its selftest takes long here");
   const TemporaryFolder folder;
   const std::string kernels = folder.path() + "/kernels";
-  change_kernel(kernels, "optim/optimizer_adam.cl", "m += one_minus_beta1", "m += 2.0f * one_minus_beta1");
+  change_kernel(kernels, "optim/adam.h", "m += step->one_minus_beta1", "m += 2.0f * step->one_minus_beta1");
   const Examination examined =
       examine({{"CRISOL_KERNEL_PATH", kernels}, {"CRISOL_CACHE_DIR", folder.path() + "/cache"}});
   CHECK(examined.has_problem(": wrong results of adam_step"));
@@ -241,8 +241,8 @@ TEST_CASE("crisol doctor: a driver that crashes is a problem, and the rest of th
   if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("a kernel that crashes PoCL");
   const TemporaryFolder folder;
   const std::string kernels = folder.path() + "/kernels";
-  change_kernel(kernels, "optim/optimizer_adam.cl", "  means += means_offset;",
-                "  *(volatile __global int*)8 = 1;\n  means += means_offset;");
+  change_kernel(kernels, "optim/optimizer_adam.cl", "  adam_blocks(",
+                "  *(volatile __global int*)8 = 1;\n  adam_blocks(");
   const Examination examined =
       examine({{"CRISOL_KERNEL_PATH", kernels}, {"CRISOL_CACHE_DIR", folder.path() + "/cache"}});
   CHECK(examined.has_problem(": selftest: its process ended with signal "));

@@ -55,9 +55,10 @@ ProductResult convolve(const Tensor& x, const Tensor& weight, const Tensor& bias
   problem.epilogue = layout_of(f);
   for (EpilogueLayout::Operand& operand : problem.epilogue.operands)
     operand.batch = sizes.group_outputs() * operand.row;  // In the kernels, a batch is a group of channels.
-  const OperandView kernels = weight_operand(problem, filters.filled(), false);
+  look_for_copy(problem, filters.layout(), false);
   const PreparedPtr prepared = prepare(conv2d_table, problem, state_of(y));
-  const bool has_epilogue = launch_conv2d(*prepared, images.filled(), kernels, shift.filled(), y, f);
+  const bool has_epilogue =
+      launch_conv2d(*prepared, images.filled(), weight_operand(problem, filters.filled()), shift.filled(), y, f);
   return {result.done(), has_epilogue};
 }
 

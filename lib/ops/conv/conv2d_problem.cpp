@@ -48,14 +48,15 @@ Conv2dProblem conv2d_problem(const Conv2dSizes& sizes, const std::array<const Te
   return problem;
 }
 
-OperandView weight_operand(Conv2dProblem& problem, const Tensor& weight, bool data) {
-  const OperandView owned = in_with_copies(weight);
+void look_for_copy(Conv2dProblem& problem, const Tensor& weight, bool data) {
   const Target target = target_of(state_of(weight));
-  if (!target.takes_cpu_kernels()) return owned;
+  if (!target.takes_cpu_kernels()) return;
   const std::optional<DerivedKey> key = winograd_copy_that_pays_if_kept(problem, target, data);
-  if (!key || keeps_copy(owned, *key)) return owned;
-  problem.weight_is_new = 1;
-  return in(weight);
+  if (key && !keeps_copy(in_with_copies(weight), *key)) problem.weight_is_new = 1;
+}
+
+OperandView weight_operand(const Conv2dProblem& problem, const Tensor& weight) {
+  return problem.weight_is_new != 0 ? OperandView(in(weight)) : in_with_copies(weight);
 }
 
 bool launch_conv2d(const dispatch::Prepared& prepared, const Tensor& x, const dispatch::OperandView& weight,
@@ -82,8 +83,9 @@ Tensor conv2d_gradient(const Table<Conv2dProblem>& table, const Conv2dSizes& siz
   }
   const Contiguous gradient(dy), other(g.other);
   Conv2dProblem problem = conv2d_problem(sizes, {&gradient.layout(), &other.layout(), &result.place()});
-  const OperandView second = g.is_weight ? weight_operand(problem, other.filled(), true) : OperandView(in(other));
+  if (g.is_weight) look_for_copy(problem, other.layout(), true);
   const PreparedPtr prepared = prepare(table, problem, state_of(dy));
+  const OperandView second = g.is_weight ? weight_operand(problem, other.filled()) : OperandView(in(other));
   launch(*prepared, {in(gradient), second, out(result)});
   return result.done();
 }

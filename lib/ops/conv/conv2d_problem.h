@@ -55,10 +55,11 @@ Conv2dSizes conv2d_sizes(const char* op, const Shape& input, const Shape& weight
 constexpr Place conv2d_bias = operand(3), conv2d_e0 = operand(4), conv2d_e1 = operand(5);
 
 struct Conv2dProblem;
-/// The contiguous weight as an operand of a problem. It has its owner, which keeps copies of it. On CPUs the plan may
-/// depend on whether a copy is kept, so the function also sets `weight_is_new`, and then leaves the owner out. `data`:
-/// of conv2d_backward_data.
-dispatch::OperandView weight_operand(Conv2dProblem& problem, const Tensor& weight, bool data);
+/// Sets `weight_is_new` where a CPU's plan depends on whether the weight's owner keeps a copy. Reads no elements.
+/// `data`: of conv2d_backward_data.
+void look_for_copy(Conv2dProblem& problem, const Tensor& weight, bool data);
+/// The contiguous weight as an operand of a problem. It has its owner, unless `weight_is_new`.
+dispatch::OperandView weight_operand(const Conv2dProblem& problem, const Tensor& weight);
 
 /// Queues a plan of conv2d with these operands. The bias may be undefined, and f may be nullptr. Returns whether y has
 /// the epilogue: it does not if the variant runs no epilogue.

@@ -61,8 +61,7 @@ class Reduced {
   Reduced(const Axes& dim, bool keepdim, const Axes& axis, bool keepdims, EmptyDim empty = EmptyDim::all_axes)
       : axes_(axis ? axis : dim), keep_(keepdims || keepdim) {
     if (dim && dim->empty() && empty == EmptyDim::all_axes) axes_.reset();
-    if (axis && dim)
-      throw Error(ErrorCode::invalid_argument, "[reduce] axis and dim are the same argument: give one of them");
+    if (axis && dim) throw nb::type_error("axis and dim are the same argument: give one of them");
   }
 
   /// Calls function(x, axes, keep). The library's empty list means all axes. So for no axes the function reduces a new
