@@ -80,6 +80,15 @@ void ShardedOptimizerImpl::cut() {
   }
 }
 
+void ShardedOptimizerImpl::read_changed() {
+  for (Piece& piece : pieces) {
+    const Tensor& parameter = parameters[piece.parameter].second;
+    if (version_of(parameter) == piece.version) continue;
+    piece.leaf.copy_from(part_of(parameter, piece.within));
+    piece.version = version_of(parameter);
+  }
+}
+
 Tensor ShardedOptimizerImpl::collect(const ShardedBucket& bucket,
                                      const std::function<Tensor(std::size_t parameter)>& value) const {
   Tensor flat = zeros({bucket.part * session.world()}, sum_dtype(), parameters[0].second.device());
@@ -176,11 +185,7 @@ void ShardedOptimizer::step() {
   const NoGrad no_grad;
   s.average();
   s.averaged = false;
-  // The program may have loaded or changed the parameters. A leaf of two bytes that is not written keeps the f32 value
-  // that the optimiser has of it.
-  for (Piece& piece : s.pieces)
-    if (const Tensor& parameter = s.parameters[piece.parameter].second; version_of(parameter) != piece.version)
-      piece.leaf.copy_from(part_of(parameter, piece.within));
+  s.read_changed();
   // A rank has nothing to do if its pieces got no gradient.
   if (std::any_of(s.pieces.begin(), s.pieces.end(), [](const Piece& p) { return p.leaf.grad().defined(); }))
     s.optimizer->step();

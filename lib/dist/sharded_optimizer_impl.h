@@ -51,6 +51,9 @@ struct ShardedOptimizerImpl : std::enable_shared_from_this<ShardedOptimizerImpl>
   DType sum_dtype() const { return value_type(dtype()); }
   void cut();
   void check_pieces() const;
+  /// Gives the leaves the elements of parameters that the program loaded or changed. A leaf of two bytes that is not
+  /// written keeps the f32 value that the optimiser has of it.
+  void read_changed();
   std::vector<bool> touched() const;
   void complete(std::size_t parameter);
   void end_pass(const std::exception_ptr& error);

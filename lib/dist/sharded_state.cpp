@@ -101,6 +101,8 @@ void ShardedOptimizer::load_state_dict(const NamedTensors& state) {
   for (std::size_t k = 0; k < s.pieces.size(); ++k)
     parts.emplace_back(numbered(progress, k), state[numbered(progress, s.pieces[k].parameter)]);
   for (const auto& [name, value] : settings) parts.emplace_back(name, state[name]);
+  const NoGrad no_grad;
+  s.read_changed();
   s.optimizer->load_state_dict(parts);
 }
 

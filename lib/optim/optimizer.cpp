@@ -11,6 +11,7 @@
 #include "crisol/grad_mode.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/optimizer.h"
+#include "ops/optim/master_weights.h"
 #include "optim/optimizer_impl.h"
 
 namespace crisol::optim {
@@ -42,20 +43,33 @@ ArenaLayout::Range OptimizerImpl::elements(const GroupMemory& group, std::size_t
   return {range.begin - group.range.begin, range.end - group.range.begin};
 }
 
-Optimizer::Range OptimizerImpl::range_of(std::size_t index, std::size_t first, std::size_t last) const {
+Optimizer::Range OptimizerImpl::range_of(std::size_t index, const ArenaLayout::Range& own, const Tensor& count) const {
   const GroupMemory& group = groups[index];
-  const ArenaLayout::Range own = elements(group, first, last);
   const auto part = [&](const Tensor& arena, std::int64_t begin) {
     return make_view(arena, {own.count()}, {1}, begin + own.begin);
   };
-  Range range{settings[index],
-              part(group.arena->values, group.range.begin),
-              part(group.arena->gradients, group.range.begin),
-              {},
-              group.hyper,
-              progress[progress_of[first]]};
+  Range range{settings[index], {}, part(group.arena->gradients, group.range.begin), {}, group.hyper, count};
+  if (!group.arena->remainders.defined()) range.parameters = part(group.arena->values, group.range.begin);
   for (const auto& [name, state] : group.states) range.states.emplace_back(name, part(state, 0));
   return range;
+}
+
+void OptimizerImpl::update(std::size_t index, std::size_t first, std::size_t last) const {
+  constexpr std::int64_t at_once = 1 << 20;  // Elements whose f32 values have memory at a time.
+  const GroupMemory& group = groups[index];
+  const ArenaLayout::Range all = elements(group, first, last);
+  const Tensor& count = progress[progress_of[first]];
+  if (!group.arena->remainders.defined()) return method.update(range_of(index, all, count));
+  for (std::int64_t begin = all.begin; begin < all.end; begin += at_once) {
+    Range range = range_of(index, {begin, std::min(begin + at_once, all.end)}, count);
+    const auto part = [&](const Tensor& arena) {
+      return make_view(arena, range.gradients.shape(), {1}, group.range.begin + begin);
+    };
+    const Tensor values = part(group.arena->values), remainders = part(group.arena->remainders);
+    range.parameters = ops::join_master(values, remainders);
+    method.update(range);
+    ops::split_master(range.parameters, values, remainders);
+  }
 }
 
 bool is_in_arena(const Tensor& x, const Tensor& arena, std::int64_t begin) {
@@ -83,6 +97,24 @@ void OptimizerImpl::check_parameters_in_place() const {
 
 std::int64_t OptimizerImpl::place_of(const GroupMemory& group, std::size_t parameter) const {
   return group.range.begin + elements(group, parameter, parameter).begin;
+}
+
+Tensor OptimizerImpl::master_of(const GroupMemory& group, std::size_t parameter) const {
+  const Arena& arena = *group.arena;
+  if (!arena.remainders.defined()) return copies[parameter];
+  const std::int64_t place = place_of(group, parameter);
+  const Shape& shape = parameters[parameter].shape();
+  return ops::join_master(make_slice_of_arena(arena.values, place, shape),
+                          make_slice_of_arena(arena.remainders, place, shape));
+}
+
+void OptimizerImpl::set_master(const GroupMemory& group, std::size_t parameter, const Tensor& values) const {
+  const Tensor& remainders = group.arena->remainders;
+  if (!remainders.defined()) return ops::copy_into(copies[parameter], values);
+  const Tensor& p = parameters[parameter];
+  const Tensor master = empty(p.shape(), DType::f32, p.device()), rounded = empty(p.shape(), p.dtype(), p.device());
+  ops::copy_into(master, values);
+  ops::split_master(master, rounded, make_slice_of_arena(remainders, place_of(group, parameter), p.shape()));
 }
 
 namespace {
@@ -174,7 +206,7 @@ void Optimizer::step_unless(const Tensor& overflow) {
       while (last < group.last && touched[last] == touched[first] && s.progress_of[last] == s.progress_of[first])
         ++last;
       if (!touched[first]) continue;
-      s.method.update(s.range_of(g, first, last));
+      s.update(g, first, last);
     }
   }
   if (overflow.defined())

@@ -41,15 +41,15 @@ void take_parameters(const char* op, std::vector<Tensor>& params, std::size_t gr
   params = std::move(kept);
 }
 
-/// The type of an arena: f32, or f64 if a parameter is f64.
+/// The type of the values that a step computes with: f32, or f64 if a parameter is f64.
 DType type_of(const std::vector<ParamGroup>& added) {
   DType type = DType::f32;
   for (const ParamGroup& group : added) type = promote_types(type, arena_type(group.params));
   return type;
 }
 
-/// The type of an arena's gradients: the type of all parameters. If they differ, the type of their values.
-DType gradient_type_of(const std::vector<ParamGroup>& added, DType values) {
+/// The type that all parameters share. If they differ, the type of the values that a step computes with.
+DType shared_type_of(const std::vector<ParamGroup>& added, DType values) {
   std::optional<DType> type;
   for (const ParamGroup& group : added)
     for (const Tensor& p : group.params) {
@@ -57,6 +57,19 @@ DType gradient_type_of(const std::vector<ParamGroup>& added, DType values) {
       type = p.dtype();
     }
   return type.value_or(values);
+}
+
+/// The memory of groups. The gradients have the type that all parameters share. So have the values if it is bf16.
+Arena make_arena(const std::vector<ParamGroup>& added, Device device) {
+  std::vector<std::vector<std::int64_t>> sizes(added.size());
+  for (std::size_t k = 0; k < added.size(); ++k)
+    for (const Tensor& p : added[k].params) sizes[k].push_back(p.numel());
+  const ArenaLayout layout(sizes);
+  const Shape size{layout.size()};
+  const DType type = type_of(added), shared = shared_type_of(added, type);
+  const bool splits = shared == DType::bf16;
+  return {layout, zeros(size, splits ? shared : type, device), zeros(size, shared, device),
+          splits ? zeros(size, DType::i16, device) : Tensor()};
 }
 
 /// Moves a parameter into the arena. If it cannot move, returns the place of its copy there.
@@ -98,25 +111,19 @@ void OptimizerImpl::complete(std::vector<ParamGroup>& added, Device device) cons
 void OptimizerImpl::add_states(GroupMemory& group, const ParamGroup& group_settings) const {
   for (const std::string& state : method.state_names(group_settings))
     if (!group.states.contains(state))
-      group.states.emplace_back(state, zeros({group.range.count()}, group.arena->values.dtype(), group.hyper.device()));
+      group.states.emplace_back(state, zeros({group.range.count()}, group.hyper.dtype(), group.hyper.device()));
 }
 
 std::vector<GroupMemory> OptimizerImpl::memory_of(const std::vector<ParamGroup>& added, Device device) const {
-  std::vector<std::vector<std::int64_t>> sizes(added.size());
-  for (std::size_t k = 0; k < added.size(); ++k)
-    for (const Tensor& p : added[k].params) sizes[k].push_back(p.numel());
-  const ArenaLayout layout(sizes);
+  const auto arena = std::make_shared<const Arena>(make_arena(added, device));
   const DType type = type_of(added);
-  const Shape size{layout.size()};
-  const auto arena = std::make_shared<const Arena>(
-      Arena{layout, zeros(size, type, device), zeros(size, gradient_type_of(added, type), device)});
   std::vector<GroupMemory> made;
   std::size_t first = 0;
   for (std::size_t k = 0; k < added.size(); ++k) {
     GroupMemory group;
     group.arena = arena;
     group.first_in_arena = first;
-    group.range = layout.group(k);
+    group.range = arena->layout.group(k);
     group.first = parameters.size() + first;
     first += added[k].params.size();
     group.last = parameters.size() + first;
@@ -175,7 +182,7 @@ void OptimizerImpl::take_states(const OptimizerImpl& other) {
         if (from->states.contains(name))
           ops::copy_into(make_slice_of_arena(state, elements(group, i, i).begin, shape),
                          make_slice_of_arena(from->states[name], other.elements(*from, j, j).begin, shape));
-      if (has_master(i) && other.has_master(j)) ops::copy_into(copies[i], other.copies[j]);
+      if (has_master(group, i) && other.has_master(*from, j)) set_master(group, i, other.master_of(*from, j));
       const auto [count, is_new] = taken.emplace(other.progress_of[j], progress.size());
       if (is_new) progress.push_back(ops::cast(other.progress[other.progress_of[j]], group.hyper.dtype()));
       progress_of[i] = count->second;

@@ -18,6 +18,8 @@ bool is_in_arena(const Tensor& x, const Tensor& arena, std::int64_t begin);
 struct Arena {
   ArenaLayout layout;
   Tensor values, gradients;
+  /// Of bf16 values: the bits that their f32 values have in addition (ops/optim/master_weights.h). Else undefined.
+  Tensor remainders;
 };
 
 /// A group's place in an arena, and its own memory.
@@ -44,7 +46,7 @@ struct OptimizerImpl {
   std::vector<GroupMemory> groups;
   std::vector<Tensor> parameters;
   /// By parameter: its place in the arena, if its own memory cannot move there. A step copies the parameter. Else
-  /// undefined. It is f32 for each type of parameters.
+  /// undefined. It is f32 for f16 parameters, and for bf16 parameters beside parameters of another type.
   std::vector<Tensor> copies;
   std::vector<Tensor> progress;          ///< Step counts. Parameters of a group that took the same steps share one.
   std::vector<std::size_t> progress_of;  ///< By parameter: the index of its step count.
@@ -55,10 +57,14 @@ struct OptimizerImpl {
     return defaults.beta1.has_value() ? &ParamGroup::beta1 : &ParamGroup::momentum;
   }
 
-  /// Whether the copy of a parameter is an f32 value that a step updates and rounds to the parameter.
-  bool has_master(std::size_t parameter) const {
-    return copies[parameter].defined() && copies[parameter].dtype() != parameters[parameter].dtype();
+  /// Whether a step updates f32 values of a parameter and rounds them to the parameter.
+  bool has_master(const GroupMemory& group, std::size_t parameter) const {
+    const Tensor& copy = copies[parameter];
+    return group.arena->remainders.defined() || (copy.defined() && copy.dtype() != parameters[parameter].dtype());
   }
+  /// These values, and their replacement.
+  Tensor master_of(const GroupMemory& group, std::size_t parameter) const;
+  void set_master(const GroupMemory& group, std::size_t parameter, const Tensor& values) const;
 
   /// The settings of the first group. Without groups, the defaults.
   const ParamGroup& first_settings() const noexcept { return settings.empty() ? defaults : settings.front(); }
@@ -76,7 +82,10 @@ struct OptimizerImpl {
   ArenaLayout::Range elements(const GroupMemory& group, std::size_t first, std::size_t last) const;
   /// The element of the arena at which a parameter of the group begins.
   std::int64_t place_of(const GroupMemory& group, std::size_t parameter) const;
-  Range range_of(std::size_t group, std::size_t first, std::size_t last) const;
+  /// Elements of a group, counted from the start of the group. Parameters with remainders are missing.
+  Range range_of(std::size_t group, const ArenaLayout::Range& own, const Tensor& count) const;
+  /// One step of the parameters first … last - 1 of a group, which share a step count.
+  void update(std::size_t group, std::size_t first, std::size_t last) const;
   void check_parameters_in_place() const;
   /// Which parameters a step updates. Throws if parameters require a gradient and none of them has one.
   std::vector<bool> touched_parameters() const;

@@ -47,8 +47,9 @@ NamedTensors Optimizer::state_dict() const {
                          make_slice_of_arena(state, s.elements(group, i, i).begin, s.parameters[i].shape()));
   for (std::size_t i = 0; i < s.parameters.size(); ++i)
     all.emplace_back(progress_name(i), s.progress[s.progress_of[i]].detach());
-  for (std::size_t i = 0; i < s.parameters.size(); ++i)
-    if (s.has_master(i)) all.emplace_back(master_name(i), s.copies[i]);
+  for (const GroupMemory& group : s.groups)
+    for (std::size_t i = group.first; i < group.last; ++i)
+      if (s.has_master(group, i)) all.emplace_back(master_name(i), s.master_of(group, i));
   for (std::size_t g = 0; g < s.groups.size(); ++g) {
     const ParamGroup& settings = s.settings[g];
     all.emplace_back(name_in_group("lr", g), exact_tensor(settings.lr.value_or(0), device));
@@ -87,8 +88,9 @@ void Optimizer::load_state_dict(const NamedTensors& state) {
   for (const GroupMemory& group : s.groups)
     for (std::size_t i = 0; i < group.states.size() * (group.last - group.first); ++i, ++entry)
       ops::copy_into(own[entry].second, given.at(own[entry].first));
-  for (std::size_t i = 0; i < s.parameters.size(); ++i)
-    if (s.has_master(i)) ops::copy_into(s.copies[i], given.at(master_name(i)));
+  for (const GroupMemory& group : s.groups)
+    for (std::size_t i = group.first; i < group.last; ++i)
+      if (s.has_master(group, i)) s.set_master(group, i, given.at(master_name(i)));
   s.progress = std::move(progress);
   s.progress_of = std::move(progress_of);
 }
