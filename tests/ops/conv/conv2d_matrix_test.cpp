@@ -12,6 +12,7 @@
 #include "crisol/tuning.h"
 #include "doctest/doctest.h"
 #include "ops/conv/gpu/conv2d_tiled.h"
+#include "ops/product/gemm_operands.h"
 #include "ops/product/matrix_units.h"
 #include "reference/images/conv2d.h"
 #include "reference/images/conv2d_cases.h"
@@ -263,6 +264,20 @@ TEST_CASE("conv2d matrix: gradients in the precision of the op") {
   testing::check_close(x.grad(), dx, {0});
   testing::check_close(weight.grad(), Values(24, 4.0), {0});
   testing::check_error([&] { conv2d(x, weight, bias); }, {"[conv2d]", "the precision is fp32"});
+}
+
+TEST_CASE("conv2d on CPUs: Winograd is left where most columns of a unit would have no tile") {
+  NEEDS_OWN_CHOICES();
+  DeviceInfo info;
+  info.type = DeviceType::cpu;
+  info.compute_units = 1;
+  const dispatch::Target target{info, 16, std::numeric_limits<std::int64_t>::max()};
+  const auto chosen_for = [&](std::int64_t width) {
+    const ops::Conv2dSizes sizes = ops::conv2d_sizes("conv2d", {1, 96, 16, width}, {24, 96, 3, 3}, {1, 1});
+    return chosen(ops::conv2d_table, problem_for(sizes, Precision::fp32), target);
+  };
+  CHECK(chosen_for(24) == "cpu_gemm");  // 24 tiles for 48 columns.
+  CHECK(chosen_for(48) == "winograd");
 }
 
 TEST_CASE("conv2d matrix: chosen where the precision allows and the unit is worth more than Winograd's savings") {

@@ -62,21 +62,27 @@ Cut cut_of(const WinogradSizes& s, const Target& target) {
   return cut;
 }
 
-// Vector operations for a tile: with Winograd's filtering, and with the direct sums. Measured: sorting and transforming
-// take 30 for a channel and 25 for an output.
+// Vector operations with Winograd's filtering, and with the direct sums. Measured: for a tile, sorting and transforming
+// take 30 for a channel and 25 for an output. A unit computes all its columns, also those without a tile. Each part of
+// the outputs transforms the tiles again.
 struct Work {
   double filtering, sums;
 };
 
-Work work_of_tile(const WinogradSizes& s) {
+Work work_of(const WinogradSizes& s, const Cut& cut) {
   const auto c = static_cast<double>(s.channels), k = static_cast<double>(s.outputs);
-  const double pixels = static_cast<double>(s.out_h * s.out_w) / static_cast<double>(s.tiles_h() * s.tiles_w());
-  return {36 * c * k / 16 + 30 * c + 25 * k, pixels * 9 * c * k / 16};
+  const auto columns = static_cast<double>(ceil_div(s.tiles(), cut.columns()) * cut.columns());
+  const double of_tile = 36 * c * k / 16 + 30 * c * static_cast<double>(cut.blocks) + 25 * k;
+  return {columns * of_tile, static_cast<double>(s.images * s.out_h * s.out_w) * 9 * c * k / 16};
+}
+
+// Why direct sums take less. Null if they do not.
+const char* why_direct_sums(const WinogradSizes& s, const Cut& cut) {
+  const Work work = work_of(s, cut);
+  return work.filtering > work.sums ? "too few channels or tiles, or too small planes to pay" : nullptr;
 }
 
 const char* check(const WinogradSizes& s, const Cut& cut, const Target& target) {
-  const Work work = work_of_tile(s);
-  if (work.filtering > work.sums) return "too few channels or too small planes to pay";
   // The transformed weight is four times as large as the weight. If few tiles share each read of it, reading takes too
   // long: on PoCL, Winograd took 1.1 to 2.6 times as long as the product, with up to 16 tiles, 32 to 512 channels and
   // kept packed weights.
@@ -90,10 +96,9 @@ const char* check(const WinogradSizes& s, const Cut& cut, const Target& target) 
 
 // Whether filtering pays if the weight is transformed for one call. Measured with 512 channels on PoCL: the transform
 // takes as long as 150 vector operations for each kernel, and so 32 tiles took as long as the products.
-bool pays_once(const WinogradSizes& s) {
-  const Work work = work_of_tile(s);
-  const double transform = 150 * static_cast<double>(s.channels * s.outputs);
-  return transform < static_cast<double>(s.tiles()) * (work.sums - work.filtering);
+bool pays_once(const WinogradSizes& s, const Cut& cut) {
+  const Work work = work_of(s, cut);
+  return 150 * static_cast<double>(s.channels * s.outputs) < work.sums - work.filtering;
 }
 
 DerivedKey key_of(const WinogradSizes& s, const Cut& cut, std::int64_t type) {
@@ -142,7 +147,8 @@ PlanOr plan_of(const Conv2dProblem& p, const Target& target, bool data) {
                                        .blocks = number(cut.blocks),
                                        .unused = 0},
            p.flags());
-  if (p.weight_is_new != 0 && !pays_once(s))
+  if (const char* reason = why_direct_sums(s, cut)) return PlanOr::only_forced(std::move(plan), reason);
+  if (p.weight_is_new != 0 && !pays_once(s, cut))
     return PlanOr::only_forced(std::move(plan), "too few tiles share a weight that is transformed for one call");
   return plan;
 }
@@ -154,17 +160,15 @@ bool winograd_halves(const Conv2dSizes& sizes, const Target& target) {
   const WinogradSizes s = winograd_sizes(sizes, 4, false);
   const Cut cut = cut_of(s, target);
   if (check(s, cut, target) != nullptr) return false;
-  const Work work = work_of_tile(s);
-  const std::int64_t computed = ceil_div(s.tiles(), cut.columns()) * cut.columns();
-  return 2 * work.filtering * static_cast<double>(computed) <= work.sums * static_cast<double>(s.tiles());
+  const Work work = work_of(s, cut);
+  return 2 * work.filtering <= work.sums;
 }
 
 std::optional<DerivedKey> winograd_copy_that_pays_if_kept(const Conv2dProblem& p, const Target& target, bool data) {
   if (check_winograd_form(p.sizes) != nullptr) return std::nullopt;
   const WinogradSizes s = winograd_sizes(p.sizes, 4, data);
-  if (pays_once(s)) return std::nullopt;
   const Cut cut = cut_of(s, target);
-  if (check(s, cut, target) != nullptr) return std::nullopt;
+  if (check(s, cut, target) != nullptr || why_direct_sums(s, cut) != nullptr || pays_once(s, cut)) return std::nullopt;
   return key_of(s, cut, p.type);
 }
 
