@@ -23,18 +23,23 @@ std::vector<SymbolicSize> sizes_of(const Shape& shape) {
 /// Numbers on the host. They become a tensor when it is needed.
 struct Datum::Host {
   const std::vector<std::int64_t> numbers;
+  const Shape shape;
+  const DType dtype;
   std::mutex mutex = {};
   Tensor tensor = {};
 };
 
 Datum::Datum(std::vector<std::int64_t> numbers, const Shape& shape, DType dtype)
-    : host_(new Host{std::move(numbers)}), shape_(shape), dtype_(dtype) {}
+    : host_(new Host{std::move(numbers), shape, dtype}) {}
 
 Datum Datum::sequence(std::vector<Datum> elements) {
   Datum datum;
   datum.elements_ = std::make_shared<const std::vector<Datum>>(std::move(elements));
   return datum;
 }
+
+const Shape& Datum::shape() const { return on_host() ? host_->shape : own_tensor().shape(); }
+DType Datum::dtype() const { return on_host() ? host_->dtype : own_tensor().dtype(); }
 
 const Tensor& Datum::own_tensor() const {
   require(!is_sequence(), "graph", "a tensor is needed, and the value is a sequence of ",
@@ -49,7 +54,8 @@ Tensor Datum::tensor(Device device) const {
   }
   const std::lock_guard lock(host_->mutex);
   Tensor& tensor = host_->tensor;
-  if (!tensor.defined() || tensor.device() != device) tensor = from_vector(host_->numbers, shape_, dtype_, device);
+  if (!tensor.defined() || tensor.device() != device)
+    tensor = from_vector(host_->numbers, host_->shape, host_->dtype, device);
   return tensor;
 }
 

@@ -50,8 +50,8 @@ class Datum {
   bool defined() const noexcept { return tensor_.defined() || on_host() || is_sequence(); }
   bool on_host() const noexcept { return host_ != nullptr; }
   bool is_sequence() const noexcept { return elements_ != nullptr; }
-  const Shape& shape() const { return on_host() ? shape_ : own_tensor().shape(); }
-  DType dtype() const { return on_host() ? dtype_ : own_tensor().dtype(); }
+  const Shape& shape() const;
+  DType dtype() const;
 
   /// The tensor. It is undefined for an undefined value. Numbers on the host are copied to the device once, and copies
   /// of this datum share the tensor.
@@ -71,11 +71,10 @@ class Datum {
 
   const Tensor& own_tensor() const;
 
+  // Small, because each run of a model makes vectors of data.
   Tensor tensor_;
   std::optional<double> number_;
   std::shared_ptr<Host> host_;
-  Shape shape_;
-  DType dtype_ = DType::i64;
   std::shared_ptr<const std::vector<Datum>> elements_;
 };
 

@@ -47,6 +47,7 @@ RunInputs::RunInputs(const graph::Graph& graph, const std::vector<Imported::Defa
     : graph_(graph), defaults_(defaults) {
   std::map<std::string_view, graph::Data> sequences;
   for (const auto& [name, tensor] : given) add(name, tensor, sequences);
+  data.reserve(graph.inputs.size());
   for (const int input : graph.inputs) {
     const graph::Value& value = value_at(input);
     const auto own = sequences.find(value.name);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 #include "base/element_number.h"
 #include "crisol/grad_mode.h"
@@ -53,19 +54,16 @@ void give(OrtValue* value, const Tensor& output) {
   if (opencl_buffer(target).memory != opencl_buffer(output).memory) target.copy_from(output);
 }
 
-/// Whether a tensor of this shape at this address would have bytes in common with an input. A program may bind one
-/// memory to an input and to an output.
-bool meets_an_input(const void* memory, const Shape& shape, DType dtype, const OrtKernelContext* context) {
-  const auto* const first = static_cast<const std::byte*>(memory);
-  const std::uint64_t bytes = static_cast<std::uint64_t>(shape.numel()) * size_of(dtype);
-  const auto count = get<std::size_t>(api().KernelContext_GetInputCount, context);
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto* value = get<const OrtValue*>(api().KernelContext_GetInput, context, i);
-    if (value == nullptr) continue;
-    const auto* const input = static_cast<const std::byte*>(data_of(value));
-    if (input < first + bytes && first < input + get<std::size_t>(api().GetTensorSizeInBytes, value)) return true;
-  }
-  return false;
+/// The bytes of a tensor.
+std::span<const std::byte> bytes_of(const void* memory, const Shape& shape, DType dtype) {
+  return {static_cast<const std::byte*>(memory), static_cast<std::size_t>(shape.numel()) * size_of(dtype)};
+}
+
+/// Whether the bytes are also in one of the inputs. A program may bind one memory to an input and to an output.
+bool meets_an_input(std::span<const std::byte> bytes, const std::vector<std::span<const std::byte>>& inputs) {
+  return std::any_of(inputs.begin(), inputs.end(), [&](std::span<const std::byte> input) {
+    return input.data() < bytes.data() + bytes.size() && bytes.data() < input.data() + input.size();
+  });
 }
 
 }  // namespace
@@ -96,18 +94,23 @@ void Compiled::run(OrtKernelContext* context) {
   const NoGrad no_grad;
   const WithPrecision precision(options_.precision);
   NamedTensors inputs;
+  std::vector<std::span<const std::byte>> input_bytes;
+  inputs.reserve(inputs_.size());
+  input_bytes.reserve(inputs_.size());
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     if (inputs_[i].empty()) continue;
     const auto* value =
         get<const OrtValue*>(api().KernelContext_GetInput, static_cast<const OrtKernelContext*>(context), i);
-    if (value != nullptr) inputs.emplace_back(inputs_[i], tensor_of(value, options_.device));
+    if (value == nullptr) continue;
+    const Tensor& input = inputs.emplace_back(inputs_[i], tensor_of(value, options_.device)).second;
+    input_bytes.push_back(bytes_of(data_of(value), input.shape(), input.dtype()));
   }
   std::vector<OrtValue*> values(outputs_.size());
   const auto output_memory = [&](const std::string& name, const Shape& shape, DType dtype) {
     const auto index = static_cast<std::size_t>(std::find(outputs_.begin(), outputs_.end(), name) - outputs_.begin());
     if (index == outputs_.size()) return Tensor();
     const OrtValue* value = values[index] = output_of(context, index, shape);
-    if (meets_an_input(data_of(value), shape, dtype, context)) return Tensor();
+    if (meets_an_input(bytes_of(data_of(value), shape, dtype), input_bytes)) return Tensor();
     if (!is_on_device(value)) return shared(data_of(value), shape, dtype, options_.device);
     const Tensor place = tensor_on_device(value, shape, dtype);
     return place.device() == options_.device ? place : Tensor();
