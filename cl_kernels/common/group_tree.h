@@ -50,7 +50,7 @@
   _Pragma("unroll") for (int w = (count) / 2; w > 0; w /= 2) _Pragma("unroll") for (int k = 0; k < w; ++k) p[k] = \
       combine(p[k], p[k + w]);
 #define GROUP_TREE(name, combine)                                                                           \
-  static inline REAL name(REAL v, __local REAL* scratch) {                                                  \
+  INLINE REAL name(REAL v, __local REAL* scratch) {                                                         \
     const int id = get_local_id(0);                                                                         \
     AFTER_READS;                                                                                            \
     scratch[id] = v;                                                                                        \

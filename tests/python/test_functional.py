@@ -106,6 +106,8 @@ def test_losses():
     smooth = 0.8 * losses - 0.2 * logp.mean(-1)
     assert_close(F.cross_entropy(tensor(logits), target, label_smoothing=0.2), smooth.mean())
     assert_close(F.nll_loss(F.log_softmax(tensor(logits), dim=1), target), losses.mean())
+    many = np.full((5000, 2), -0.5, np.float32)  # A group adds this many losses, on CPUs too.
+    assert_close(F.nll_loss(tensor(many), crisol.zeros(5000, dtype=crisol.int64)), 0.5)
     x, y = normal(3, 2), normal(3, 2)
     assert_close(F.mse_loss(tensor(x), tensor(y)), ((x - y) ** 2).mean())
     with pytest.raises(TypeError):
