@@ -82,6 +82,7 @@ Device place_of(const State& state) {
 template <class State>
 std::vector<Tensor> weights_of(const State& state) {
   std::vector<Tensor> weights;
+  weights.reserve(state.weights.size());
   for (const auto& weight : state.weights) weights.push_back(weight.tensor());
   return weights;
 }

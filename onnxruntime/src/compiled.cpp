@@ -54,6 +54,12 @@ void give(OrtValue* value, const Tensor& output) {
   if (opencl_buffer(target).memory != opencl_buffer(output).memory) target.copy_from(output);
 }
 
+/// Whether a copy of an output on a CPU takes less time than a buffer over ONNX Runtime's memory.
+bool is_copied_sooner(const Shape& shape, DType dtype, Device device) {
+  constexpr std::uint64_t most = 4096;
+  return !has_own_memory(device) && static_cast<std::uint64_t>(shape.numel()) * size_of(dtype) <= most;
+}
+
 /// The bytes of a tensor.
 std::span<const std::byte> bytes_of(const void* memory, const Shape& shape, DType dtype) {
   return {static_cast<const std::byte*>(memory), static_cast<std::size_t>(shape.numel()) * size_of(dtype)};
@@ -108,7 +114,7 @@ void Compiled::run(OrtKernelContext* context) {
   std::vector<OrtValue*> values(outputs_.size());
   const auto output_memory = [&](const std::string& name, const Shape& shape, DType dtype) {
     const auto index = static_cast<std::size_t>(std::find(outputs_.begin(), outputs_.end(), name) - outputs_.begin());
-    if (index == outputs_.size()) return Tensor();
+    if (index == outputs_.size() || is_copied_sooner(shape, dtype, options_.device)) return Tensor();
     const OrtValue* value = values[index] = output_of(context, index, shape);
     if (meets_an_input(bytes_of(data_of(value), shape, dtype), input_bytes)) return Tensor();
     if (!is_on_device(value)) return shared(data_of(value), shape, dtype, options_.device);
@@ -116,12 +122,16 @@ void Compiled::run(OrtKernelContext* context) {
     return place.device() == options_.device ? place : Tensor();
   };
   try {
-    const onnx::Outputs outputs = model_(inputs, output_memory);
+    const onnx::Outputs results = model_(inputs, output_memory);
+    std::vector<Tensor> outputs(outputs_.size());
+    // ONNX Runtime allocates while the device computes. Then the first output waits for the device.
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       if (outputs_[i].empty()) continue;
-      const Tensor output = outputs[outputs_[i]];
-      give(values[i] == nullptr ? output_of(context, i, output.shape()) : values[i], output);
+      outputs[i] = results[outputs_[i]];
+      if (values[i] == nullptr) values[i] = output_of(context, i, outputs[i].shape());
     }
+    for (std::size_t i = 0; i < outputs_.size(); ++i)
+      if (outputs[i].defined()) give(values[i], outputs[i]);
   } catch (...) {
     options_.device.synchronize();  // ONNX Runtime may release its memory.
     throw;
