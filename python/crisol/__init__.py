@@ -16,7 +16,7 @@ from ._crisol import Tensor, __version__, device, dtype
 from ._functions import *
 from ._precision import with_precision as with_precision
 from ._public import belongs_to as _belongs_to
-from . import amp, array_api, autograd, backends, compiler, cuda, data, distributions, fft, func, jit, linalg, nn, onnx
+from . import accelerator, amp, array_api, autograd, backends, compiler, cuda, data, distributions, fft, func, jit, linalg, nn, onnx
 from . import optim, profiler, random, special, testing, trace, utils, version
 from .array_api import UniqueAll as UniqueAll, UniqueCounts as UniqueCounts, UniqueInverse as UniqueInverse
 from .array_api import broadcast_arrays as broadcast_arrays, conj as conj, imag as imag, real as real
@@ -61,3 +61,7 @@ _inner = ("crisol._crisol", "crisol._functions")
 _belongs_to("crisol", [v for v in vars().values() if isinstance(v, type) and v.__module__.startswith(_inner)])
 
 __all__ = [_name for _name in vars() if not _name.startswith("_")]
+
+from ._paths import register as _register
+
+_register()

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ._crisol import Tensor
+from ._crisol import InvalidArgumentError, Tensor, dtype, isdtype
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -61,11 +61,21 @@ def _written(name: str, function: Callable[..., Tensor]) -> Callable[..., Tensor
     return write
 
 
+def may_convert(source: dtype, to: dtype) -> bool:
+    """Whether an element keeps its kind. A float does not become a whole number, and a number does not become a bool."""
+    kinds = ["bool", "integral", "real floating"]
+    rank = [next(i for i, kind in enumerate(kinds) if isdtype(each, kind)) for each in (source, to)]
+    return rank[0] <= rank[1]
+
+
 def write_result(name: str, tensor: Tensor, result: Tensor) -> Tensor:
     """Overwrites a tensor with a result of its shape."""
     if result.shape != tensor.shape:
         shapes = tuple(result.shape), tuple(tensor.shape)
         raise ValueError("[{}] the result has shape {}, and the tensor has shape {}".format(name, *shapes))
+    if not may_convert(result.dtype, tensor.dtype):
+        text = f"the result is {result.dtype.name} and cannot be put into a tensor of {tensor.dtype.name} without loss"
+        raise InvalidArgumentError(f"[{name}] {text}")
     return tensor.copy_(result)
 
 

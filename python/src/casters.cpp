@@ -45,6 +45,17 @@ bool read_foreign_scalar(PyObject* object, Scalar& scalar) noexcept {
   return true;
 }
 
+/// Reads a whole number, also from a tensor with one element.
+bool read_size(PyObject* object, std::int64_t& size) noexcept {
+  PyObject* number = PyNumber_Index(object);
+  Scalar read = 0;
+  const bool is_size = number != nullptr && read_whole(number, read) && read.dtype() != DType::u64;
+  if (is_size) size = read.as_int();
+  Py_XDECREF(number);
+  if (!is_size) PyErr_Clear();
+  return is_size;
+}
+
 }  // namespace
 
 bool read_scalar(PyObject* object, Scalar& scalar) noexcept {
@@ -71,10 +82,10 @@ bool is_numpy_array(PyObject* object) noexcept {
 }
 
 bool read_shape(PyObject* object, Shape& shape) {
-  Scalar size = 0;
+  std::int64_t size = 0;
   if (PyIndex_Check(object) != 0) {
-    if (PyBool_Check(object) || !read_scalar(object, size) || size.dtype() == DType::u64) return false;
-    shape = Shape(size.as_int());
+    if (PyBool_Check(object) || !read_size(object, size)) return false;
+    shape = Shape(size);
     return true;
   }
   if (PyUnicode_Check(object) || PySequence_Check(object) == 0) return false;
@@ -95,10 +106,9 @@ bool read_shape(PyObject* object, Shape& shape) {
       PyErr_Clear();
       return false;
     }
-    const bool read = PyIndex_Check(entry) != 0 && read_scalar(entry, size) && size.dtype() != DType::u64;
+    const bool read = read_size(entry, sizes[static_cast<std::size_t>(i)]);
     Py_DECREF(entry);
     if (!read) return false;
-    sizes[static_cast<std::size_t>(i)] = size.as_int();
   }
   shape = Shape(sizes.data(), static_cast<std::size_t>(count));
   return true;

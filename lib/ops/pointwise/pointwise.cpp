@@ -201,10 +201,11 @@ Operands aligned(const PointwiseRow& row, Operands inputs, Aligned& aligned) {
 
 }  // namespace
 
-void check_divisor(const PointwiseRow& row, const Operand& x) {
-  if (&row != &rows::floor_divide && &row != &rows::remainder && &row != &rows::fmod) return;
+void check_whole(const PointwiseRow& row, const Operand& x, std::int64_t number) {
+  const bool divides = &row == &rows::floor_divide || &row == &rows::remainder || &row == &rows::fmod;
+  if (number == 0 ? !divides : &row != &rows::pow) return;
   require(x.tensor() == nullptr || !x.tensor()->defined() || is_floating(x.tensor()->dtype()), row.name,
-          "whole numbers are divided by 0");
+          number == 0 ? "whole numbers are divided by 0" : concat("whole numbers have no power ", number));
 }
 
 Shape channel_shape(const Shape& x, const Shape& weight) {

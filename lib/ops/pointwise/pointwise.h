@@ -18,14 +18,15 @@ struct RowCall {
   Operands inputs;
 };
 
-/// Refuses to divide whole numbers by the number 0.
-void check_divisor(const PointwiseRow& row, const Operand& x);
+/// Refuses to divide whole numbers by the number 0, and to raise them to a negative number.
+void check_whole(const PointwiseRow& row, const Operand& x, std::int64_t number);
 
 /// The row that computes another one for these inputs.
 inline RowCall row_call(const PointwiseRow& row, Operands inputs) {
   if (inputs.size() != 2 || inputs[1].tensor() != nullptr) return {row, inputs};
   if (is_square_root(row, inputs[1].number())) return {rows::sqrt, inputs.first(1)};
-  if (!is_floating(inputs[1].number().dtype()) && inputs[1].number().as_int() == 0) check_divisor(row, inputs[0]);
+  const Scalar number = inputs[1].number();
+  if (!is_floating(number.dtype()) && number.as_double() <= 0) check_whole(row, inputs[0], number.as_int());
   return {row, inputs};
 }
 

@@ -326,8 +326,12 @@ def asarray(
 ) -> Tensor:
     """A tensor of the elements of `obj`: a tensor, a number, nested sequences, or an object with a buffer, such as a
     NumPy array. Without a dtype, bool, whole and other numbers of Python become bool, int64 and the default dtype, and
-    arrays and elements of NumPy keep their type. copy=False gives a tensor over the same memory, as from_dlpack() does, or raises ValueError."""
-    return finished(_c.asarray(_plain(obj), dtype=_dtype_of(obj, dtype), device=device, copy=copy), requires_grad)
+    arrays and elements of NumPy keep their type. copy=False gives a tensor over the same memory, as from_dlpack() does,
+    or raises ValueError. The result of a tensor that wants a gradient passes it on only with requires_grad."""
+    made = _c.asarray(_plain(obj), dtype=_dtype_of(obj, dtype), device=device, copy=copy)
+    if made.requires_grad:
+        return made if requires_grad else made.detach()
+    return finished(made, requires_grad)
 
 
 def as_tensor(data: Any, dtype: Dtype = None, device: Any = None) -> Tensor:

@@ -26,10 +26,19 @@ _aliases(Tensor, arccosh_="acosh_", arcsinh_="asinh_", arctanh_="atanh_", less_=
 
 @_method(Tensor)
 def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
-    """Overwrites the diagonal of a matrix with one value. Returns this tensor."""
-    if self.ndim != 2 or wrap:
-        raise _c.InvalidArgumentError(f"[fill_diagonal_] takes a matrix without wrap, not shape {tuple(self.shape)}")
-    _c.diagonal(self).fill_(fill_value)
+    """Overwrites the elements whose indices are all equal with one value. A tensor of more than two axes must have equal
+    sizes. With wrap, the diagonal of a matrix with more rows than columns starts anew below its end, behind an empty row.
+    Returns this tensor."""
+    shape = self.shape
+    if self.ndim < 2 or (self.ndim > 2 and len(set(shape)) > 1):
+        text = f"takes a matrix, or a tensor whose sizes are equal, not shape {tuple(shape)}"
+        raise _c.InvalidArgumentError(f"[fill_diagonal_] {text}")
+    rows = shape[0]
+    if self.ndim > 2:
+        self.as_strided((rows,), (sum(self.stride()),)).fill_(fill_value)
+    else:
+        for first in range(0, rows, shape[1] + 1) if wrap else (0,):
+            _c.diagonal(self.narrow(0, first, rows - first)).fill_(fill_value)
     return self
 
 

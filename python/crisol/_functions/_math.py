@@ -6,7 +6,7 @@ from typing import Any
 from .. import _crisol as _c
 from .._autocast import autocasts
 from .._crisol import Tensor, mul, sub
-from .._method import _aliases, _method, into, tell_once
+from .._method import _aliases, _method, into, may_convert, tell_once
 from ._sloped import rounded_once, sloped
 from ._types import both_floats, finfo, floats
 
@@ -316,8 +316,10 @@ def equal(input: Tensor, other: Tensor) -> bool:
     return input.shape == other.shape and bool(_c.all(_c.eq(input, other)).item())
 
 
-def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
-    """x, and the value where x is at most the threshold."""
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """x, and the value where x is at most the threshold. Both numbers are converted to the dtype."""
+    if _c.isdtype(input.dtype, "integral"):
+        threshold, value = int(threshold), int(value)
     return _c.where(_c.le(input, threshold), value, input)
 
 
@@ -373,10 +375,7 @@ def detach(input: Tensor) -> Tensor:
 def can_cast(from_: Any, to: Any) -> bool:
     """Whether a function may convert elements of a dtype (or of a tensor) to another dtype. It may not convert a float
     to a whole number, or a number to a bool."""
-    source = from_.dtype if isinstance(from_, Tensor) else from_
-    kinds = ["bool", "integral", "real floating"]
-    rank = [next(i for i, kind in enumerate(kinds) if _c.isdtype(dtype, kind)) for dtype in (source, to)]
-    return rank[0] <= rank[1]
+    return may_convert(from_.dtype if isinstance(from_, Tensor) else from_, to)
 
 
 @_method(Tensor)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from inspect import isclass
 from typing import Any, SupportsIndex, overload
 
 from .. import _crisol as _c
@@ -413,9 +414,11 @@ def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
 
 
 def typename(obj: Any, /) -> str:
-    """The name of a tensor's class as PyTorch has it, such as "torch.FloatTensor", or of another object's class."""
+    """The name of a tensor's class as PyTorch has it, such as "torch.FloatTensor", or the name of a class, or of another
+    object's class."""
     if not isinstance(obj, Tensor):
-        return f"{obj.__class__.__module__}.{obj.__class__.__qualname__}"
+        kind = obj if isclass(obj) else obj.__class__
+        return f"{kind.__module__}.{kind.__qualname__}"
     return f"torch.{next(name for name, kind in _KINDS.items() if kind is obj.dtype)}Tensor"
 
 

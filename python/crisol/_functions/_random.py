@@ -5,7 +5,7 @@ from typing import Any
 
 from .. import _crisol as _c
 from .._crisol import Generator, Tensor, dtype
-from .._method import _method, into
+from .._method import _method, into, write_result
 from ._create import _shape, finished
 from ._types import floats
 
@@ -181,16 +181,11 @@ def poisson(input: Tensor, generator: AnyGenerator = None) -> Tensor:
         count = count + within.to(input.dtype)
 
 
-def _made(tensor: Tensor, value: Tensor) -> Tensor:
-    """Overwrites a tensor that wants no gradient."""
-    return tensor.copy_(value)
-
-
 @_method(Tensor)
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: AnyGenerator = None) -> Tensor:
     """Overwrites each element with 1, with probability p, or with 0. Returns this tensor."""
     drawn = _c.rand(self.shape, device=self.device, generator=generator)
-    return _made(self, _c.lt(drawn, _probability("bernoulli_", p)).to(self.dtype))
+    return self.copy_(_c.lt(drawn, _probability("bernoulli_", p)))
 
 
 def _uniform(self: Tensor, generator: AnyGenerator) -> Tensor:
@@ -201,21 +196,21 @@ def _uniform(self: Tensor, generator: AnyGenerator) -> Tensor:
 @_method(Tensor)
 def exponential_(self: Tensor, lambd: float = 1, *, generator: AnyGenerator = None) -> Tensor:
     """Overwrites the elements with numbers of the exponential distribution. Returns this tensor."""
-    return _made(self, -_c.log(_uniform(self, generator)) / _positive("exponential_", "lambd", lambd))
+    return write_result("exponential_", self, -_c.log(_uniform(self, generator)) / _positive("exponential_", "lambd", lambd))
 
 
 @_method(Tensor)
 def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: AnyGenerator = None) -> Tensor:
     """Overwrites the elements with numbers whose logarithms are normal. Returns this tensor."""
     drawn = _c.randn(self.shape, device=self.device, generator=generator)
-    return _made(self, _c.exp(drawn * _positive("log_normal_", "std", std) + mean))
+    return write_result("log_normal_", self, _c.exp(drawn * _positive("log_normal_", "std", std) + mean))
 
 
 @_method(Tensor)
 def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: AnyGenerator = None) -> Tensor:
     """Overwrites the elements with numbers of Cauchy's distribution. Returns this tensor."""
     _positive("cauchy_", "sigma", sigma)
-    return _made(self, median + sigma * _c.tan(math.pi * (_uniform(self, generator) - 0.5)))
+    return write_result("cauchy_", self, median + sigma * _c.tan(math.pi * (_uniform(self, generator) - 0.5)))
 
 
 @_method(Tensor)
@@ -224,7 +219,7 @@ def geometric_(self: Tensor, p: float, *, generator: AnyGenerator = None) -> Ten
     this tensor."""
     if not 0 < p < 1:
         raise _c.InvalidArgumentError(f"[geometric_] the probability {p} is not between 0 and 1")
-    return _made(self, _c.maximum(_c.ceil(_c.log(_uniform(self, generator)) / math.log1p(-p)), 1.0))
+    return self.copy_(_c.maximum(_c.ceil(_c.log(_uniform(self, generator)) / math.log1p(-p)), 1.0))
 
 
 @_method(Tensor)
@@ -232,10 +227,16 @@ def random_(self: Tensor, *ends: int, generator: AnyGenerator = None) -> Tensor:
     """Overwrites the elements with random whole numbers: in [0, end), in [start, end), or among all that the dtype
     represents exactly. Returns this tensor."""
     largest = {_c.float64: 2**32, _c.float32: 2**24 + 1, _c.float16: 2**11 + 1, _c.bfloat16: 2**8 + 1}
-    largest |= {_c.int64: 2**63 - 1, _c.int32: 2**31 - 1, _c.uint8: 2**8, _c.int8: 2**7, _c.int16: 2**15}
-    largest |= {_c.uint16: 2**16, _c.uint32: 2**32, _c.uint64: 2**63 - 1}
+    largest |= {_c.int32: 2**31 - 1, _c.uint8: 2**8, _c.int8: 2**7, _c.int16: 2**15}
+    largest |= {_c.uint16: 2**16, _c.uint32: 2**32}
+
+    def drawn(low: int, high: int) -> Tensor:
+        return _c.randint(low, high, self.shape, device=self.device, generator=generator)
+
+    if not ends and self.dtype in (_c.int64, _c.uint64):
+        return self.copy_(drawn(0, 2**31) * 2**32 + drawn(0, 2**32))
     low, high = ends if len(ends) == 2 else (0, ends[0] if ends else largest.get(self.dtype, 2))
-    return _made(self, _c.randint(low, high, self.shape, device=self.device, generator=generator).to(self.dtype))
+    return self.copy_(drawn(low, high))
 
 
 _restart = Generator.manual_seed

@@ -209,8 +209,8 @@ def _add_to(
 
 
 def Variable(data: Tensor, requires_grad: bool = False) -> Tensor:
-    """The tensor itself, as a leaf that wants a gradient if it is asked for."""
-    return data.requires_grad_() if requires_grad else data
+    """A leaf over the memory of a tensor, which itself stays as it is."""
+    return data.detach().requires_grad_(requires_grad)
 
 
 def checkpoint(function: Callable[..., Any], *args: Any) -> Any:

@@ -1,14 +1,17 @@
 """Data sets, and loaders that prepare batches during training. The names are those of torch.utils.data."""
 
 import atexit
+import copy
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 from ._collate import batch_of, default_collate, default_convert, is_flat, layout_of, leaves_of
 from .._crisol import Generator, InvalidArgumentError, Tensor, _data
 from .._crisol import device as _device
 from .._crisol._data import MNIST, Csv, ImageDataset, ImageFolder, ShardedSampler, read_idx, read_image
+from .._functions._random import initial_seed
 from .._public import belongs_to
 from ._datasets import (
     ChainDataset,
@@ -90,7 +93,8 @@ class DataLoader:
     collate_fn makes a batch from a list of samples. The program's own thread then reads the samples. It also reads them
     with an IterableDataset, with a batch_sampler, and with batch_size=None, which gives single samples. pin_memory,
     prefetch_factor and persistent_workers have no effect. worker_init_fn(i) is called for each i below num_workers when
-    a loop begins.
+    a loop begins, and get_worker_info() then tells i. With worker_init_fn, an IterableDataset is read as PyTorch's
+    workers do: each i has its own copy, and they give batches in turn.
     """
 
     def __init__(
@@ -164,13 +168,23 @@ class DataLoader:
 
     def __iter__(self) -> Iterator[Any]:
         if self.worker_init_fn is not None:
-            for number in range(self.num_workers):
-                self.worker_init_fn(number)
+            sources = [self._begun(number) for number in range(self.num_workers)]
+            if isinstance(self.dataset, IterableDataset) and sources:
+                return _in_turn([self._batched(source) for source in sources])
         if self._loader is None:
             return self._plain()
         loop = _data.Loop(self._loader)
         _open.add(loop)
         return self._batches(loop)
+
+    def _begun(self, number):
+        """The data set that a worker reads, after worker_init_fn."""
+        iterable = isinstance(self.dataset, IterableDataset)
+        source = copy.copy(self.dataset) if iterable else self.dataset
+        worker = _Worker(number, self.num_workers, initial_seed() + number, source)
+        with worker.acting():
+            self.worker_init_fn(number)
+        return worker.samples() if iterable else source
 
     def _batches(self, loop):
         while (batch := loop.next()) is not None:
@@ -186,14 +200,17 @@ class DataLoader:
 
     def _plain(self):
         """The batches of a loop whose order the library does not determine."""
-        iterable = isinstance(self.dataset, IterableDataset)
+        if isinstance(self.dataset, IterableDataset):
+            return self._batched(self.dataset)
         if self.batch_size is None:
-            samples = self.dataset if iterable else map(self.dataset.__getitem__, self.sampler)
-            return map(self.collate_fn or default_convert, samples)
-        if iterable:
-            return map(self._collated, BatchSampler(self.dataset, self.batch_size, self.drop_last))
+            return map(self.collate_fn or default_convert, map(self.dataset.__getitem__, self.sampler))
         batches = self.batch_sampler or BatchSampler(self.sampler, self.batch_size, self.drop_last)
         return (self._collated([self.dataset[i] for i in batch]) for batch in batches)
+
+    def _batched(self, samples):
+        if self.batch_size is None:
+            return map(self.collate_fn or default_convert, samples)
+        return map(self._collated, BatchSampler(samples, self.batch_size, self.drop_last))
 
     def _ordered(self):
         if self._loader is None:
@@ -217,8 +234,53 @@ class DataLoader:
         self._ordered().load_state_dict(state_dict)
 
 
-def get_worker_info() -> None:
-    """None: samples are read by threads of this process, or by the program's own thread."""
+class _Worker(NamedTuple):
+    """What get_worker_info() tells."""
+
+    id: int
+    num_workers: int
+    seed: int
+    dataset: Any
+
+    @contextmanager
+    def acting(self):
+        """The time in which get_worker_info() is this worker."""
+        global _acting
+        _acting = self
+        try:
+            yield
+        finally:
+            _acting = None
+
+    def samples(self):
+        """The samples of an IterableDataset."""
+        with self.acting():
+            iterator = iter(self.dataset)
+        ended = object()
+        while True:
+            with self.acting():
+                sample = next(iterator, ended)
+            if sample is ended:
+                return
+            yield sample
+
+
+_acting: _Worker | None = None
+
+
+def get_worker_info() -> _Worker | None:
+    """The worker whose worker_init_fn or IterableDataset runs: its id, num_workers, seed and dataset. Elsewhere None,
+    because threads of this process, or the program's own thread, read samples."""
+    return _acting
+
+
+def _in_turn(iterators: list[Iterator[Any]]) -> Iterator[Any]:
+    """One item of each, then the next of each, until all have ended."""
+    ended = object()
+    while iterators:
+        items = [(each, next(each, ended)) for each in iterators]
+        iterators = [each for each, item in items if item is not ended]
+        yield from (item for _, item in items if item is not ended)
 
 
 def __dir__():

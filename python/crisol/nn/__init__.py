@@ -32,9 +32,9 @@ for _source in (*_sources, _transformer, loss):
 # list.
 __all__ = [_name for _name in vars() if not _name.startswith("_")]
 
-from . import modules  # noqa: E402, F401
+from . import attention, modules  # noqa: E402, F401
 
-vars()["__all__"].append("modules")  # mypy would take a plain statement for all exports.
+vars()["__all__"] += ["attention", "modules"]  # mypy would take a plain statement for all exports.
 
 
 def __dir__():

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _crisol as _c
 from .._crisol import Tensor, _functional
+from .._functions._math import threshold as threshold
 from .._functions._random import rand_like
 from .._method import _method
 
@@ -57,11 +58,6 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     if size % 2:
         raise _c.InvalidArgumentError(f"[glu] the axis has {size} elements, and the number must be even")
     return input.narrow(dim, 0, size // 2) * _c.sigmoid(input.narrow(dim, size // 2, size // 2))
-
-
-def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """x, and the value where x is at most the threshold."""
-    return _c.where(_c.le(input, threshold), value, input)
 
 
 def softsign(input: Tensor) -> Tensor:

@@ -15,6 +15,10 @@ from . import init
 __all__ = ["MultiheadAttention", "TransformerEncoder", "TransformerEncoderLayer"]
 
 
+class NonDynamicallyQuantizableLinear(Linear):
+    """Linear, under the name that PyTorch prints for the last layer of MultiheadAttention."""
+
+
 class MultiheadAttention(Module):
     """Attention of several heads: the result of (L, N, E) queries over (S, N, kdim) keys and (S, N, vdim) values, and the
     mean of the heads' weights (N, L, S). With batch_first the batch is the first axis."""
@@ -48,7 +52,7 @@ class MultiheadAttention(Module):
             self.bias_k, self.bias_v = (Parameter(_c.empty((1, 1, embed_dim), device=device)) for _ in range(2))
             init.xavier_normal_(self.bias_k)
             init.xavier_normal_(self.bias_v)
-        self.out_proj = Linear(embed_dim, embed_dim, bias)
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias)
         if bias:
             init.zeros_(self.out_proj.bias)
         if device is not None:

@@ -235,5 +235,7 @@ class EmbeddingBag(Module):
                                self.padding_idx)  # fmt: skip
 
     def extra_repr(self) -> str:
-        """The sizes and the mode, for printing."""
-        return f"{self.num_embeddings}, {self.embedding_dim}, mode={self.mode!r}"
+        """The sizes, the mode, and what differs from the defaults."""
+        usual = {"max_norm": None, "norm_type": 2, "scale_grad_by_freq": False, "mode": None, "padding_idx": None}
+        given = [f"{name}={getattr(self, name)!r}" for name, value in usual.items() if getattr(self, name) != value]
+        return ", ".join([f"{self.num_embeddings}, {self.embedding_dim}", *given])

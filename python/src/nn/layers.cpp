@@ -50,7 +50,7 @@ void bind_linear(nb::module_& m) {
           make_special(self.h, "max_norm"_a = max_norm, "norm_type"_a = norm_type,
                        "scale_grad_by_freq"_a = by_frequency);
         construct(self, count, size, nn::EmbeddingOptions{padding});
-        if (weight) self.p->weight = nn::Parameter(*weight, !freeze);
+        if (weight) self.p->weight = nn::Parameter(weight->detach(), !freeze);
       },
       "num_embeddings"_a, "embedding_dim"_a, "padding_idx"_a = nb::none(), "max_norm"_a = nb::none(),
       "norm_type"_a = 2.0, "scale_grad_by_freq"_a = false, "sparse"_a = false, "_weight"_a = nb::none(),
@@ -65,7 +65,7 @@ void bind_linear(nb::module_& m) {
          bool by_frequency, bool sparse) {
         const nb::object layer = nb::type<nn::Embedding>()(table.size(0), table.size(1), padding_idx, max_norm,
                                                            norm_type, by_frequency, sparse);
-        nb::cast<nn::Embedding&>(layer).weight = nn::Parameter(table, !freeze);
+        nb::cast<nn::Embedding&>(layer).weight = nn::Parameter(table.detach(), !freeze);
         return layer;
       },
       "embeddings"_a, "freeze"_a = true, "padding_idx"_a = nb::none(), "max_norm"_a = nb::none(), "norm_type"_a = 2.0,

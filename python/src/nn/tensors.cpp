@@ -58,9 +58,9 @@ void bind_tensors_of_modules(nb::module_& m, ModuleClass& module) {
       .def(
           "__init__",
           [](nb::pointer_and_handle<nn::Parameter> self, const Tensor& data, bool requires_grad) {
-            remember_object(*new (static_cast<void*>(self.p)) nn::Parameter(data, requires_grad), self.h);
+            remember_object(*new (static_cast<void*>(self.p)) nn::Parameter(data.detach(), requires_grad), self.h);
           },
-          "data"_a, "requires_grad"_a = true)
+          "data"_a, "requires_grad"_a = true, "A parameter over the memory of a tensor, which itself stays as it is.")
       .def("__deepcopy__", [](const nn::Parameter& p, nb::handle) {
         return unlocked([&] { return nn::Parameter(p.detach().clone(), p.requires_grad()); });
       });

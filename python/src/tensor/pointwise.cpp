@@ -1,6 +1,7 @@
 // The pointwise functions: for every row of crisol/ops/pointwise.def a function, a method and a method in
 // place.
 #include "bindings.h"
+#include "crisol/dtype_table.h"
 #include "tensor/promote.h"
 
 namespace crisol::python {
@@ -35,14 +36,25 @@ void define(Where& where, const char* name, Function function, const char* formu
   where.def(name, function, extra..., Unlocked(), TextPointer(text.c_str()));
 }
 
+/// Refuses a result of another shape, a float for whole numbers, and a number for bools.
+void check_out(const Tensor& result, const Tensor& out) {
+  const DType from = result.dtype(), to = out.dtype();
+  const auto refuse = [](const std::string& what) {
+    throw Error(ErrorCode::invalid_argument, "[out] the result " + what);
+  };
+  if (result.shape() != out.shape())
+    refuse("has shape " + to_string(result.shape()) + ", and out has shape " + to_string(out.shape()));
+  if ((is_floating(from) && !is_floating(to)) || (from != DType::boolean && to == DType::boolean))
+    refuse("is " + std::string(dtype_row(from).python) + " and cannot be put into a tensor of " +
+           std::string(dtype_row(to).python) + " without loss");
+}
+
 /// A function that writes its result into a tensor of the result's shape.
 template <class... Arguments>
 auto into(Tensor (*function)(Arguments...)) {
   return [function](Arguments... arguments, Tensor& out) -> Tensor& {
     const Tensor result = function(arguments...);
-    if (result.shape() != out.shape())
-      throw Error(ErrorCode::invalid_argument, "[out] the result has shape " + to_string(result.shape()) +
-                                                   ", and out has shape " + to_string(out.shape()));
+    check_out(result, out);
     out.copy_from(result);
     return out;
   };

@@ -46,7 +46,7 @@ lt, le, gt, ge and the in-place forms.
 
 f16 and bf16 are computed in float and rounded when they are stored. Integers are kept modulo their size (u8: 256). For integers,
 floor_divide, remainder and fmod give 0 where a tensor has the divisor 0. They refuse the number 0. pow of integers gives 0
-for a negative exponent unless the base is 1 or -1.
+where a tensor has a negative exponent, unless the base is 1 or -1. It refuses a negative number.
 The power 0.5 is the square root, as in PyTorch, unless the exponent is a tensor: the root of -0 is -0.
 
 **Error** is the largest distance from the exact value over all inputs, in units of the last place of an f32 result. It is

@@ -71,6 +71,8 @@ LAYERS = [
     (nn.AdaptiveMaxPool1d(3), LINE),
     (nn.AdaptiveMaxPool2d(3), IMAGE),
     (nn.AdaptiveMaxPool3d(2), VOLUME),
+    (nn.MaxUnpool1d(2), numbers(1, 1, 2), np.array([[[0, 3]]])),
+    (nn.MaxUnpool3d(2), numbers(1, 1, 1, 1, 2), np.array([[[[[0, 7]]]]])),
     (nn.MaxUnpool2d(2), numbers(1, 1, 2, 2), np.array([[[[0, 3], [9, 14]]]])),
     (nn.Upsample(scale_factor=2), IMAGE),
     (nn.Upsample(size=(5, 13), mode="bilinear"), IMAGE),

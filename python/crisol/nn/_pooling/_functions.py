@@ -10,7 +10,7 @@ from ..._crisol import Tensor, _functional
 
 __all__ = ["adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d"]
 __all__ += ["adaptive_max_pool2d", "adaptive_max_pool3d", "avg_pool1d", "lp_pool1d", "lp_pool2d", "lp_pool3d"]
-__all__ += ["max_pool1d", "max_unpool2d"]
+__all__ += ["max_pool1d", "max_unpool1d", "max_unpool2d", "max_unpool3d"]
 
 
 def _pair(value: Any) -> tuple[int, int]:
@@ -134,15 +134,42 @@ def lp_pool3d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = N
     return _power_pool(pooled, norm_type, count)
 
 
+def _max_unpool(
+    axes: int, input: Tensor, indices: Tensor, kernel_size: Any, stride: Any, padding: Any, output_size: Any
+) -> Tensor:
+    def of_axes(value: Any) -> tuple[int, ...]:
+        return (value,) * axes if isinstance(value, int) else tuple(value)
+
+    lead, pooled = input.shape[:-axes], input.shape[-axes:]
+    kernel, gap = of_axes(kernel_size), of_axes(padding)
+    step = kernel if stride is None else of_axes(stride)
+    sizes = [(n - 1) * s - 2 * p + k for n, s, p, k in zip(pooled, step, gap, kernel)]
+    if output_size is not None:
+        given = tuple(output_size)[-axes:]
+        if any(not n - s < at < n + s for n, s, at in zip(sizes, step, given)):
+            text = f"output_size is {given}, it must be within a stride of {tuple(sizes)}"
+            raise _c.InvalidArgumentError(f"[max_unpool{axes}d] {text}")
+        sizes = list(given)
+    zeros = _c.zeros((*lead, math.prod(sizes)), dtype=input.dtype, device=input.device)
+    return _c.scatter(zeros, -1, indices.reshape((*lead, -1)), input.reshape((*lead, -1))).reshape((*lead, *sizes))
+
+
+def max_unpool1d(
+    input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+) -> Tensor:
+    """Puts elements of a pool back at the positions that max_pool1d() gave. All other elements are 0."""
+    return _max_unpool(1, input, indices, kernel_size, stride, padding, output_size)
+
+
 def max_unpool2d(
     input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
     """Puts elements of a pool back at the positions that max_pool2d() gave. All other elements are 0."""
-    (kh, kw), (ph, pw) = _pair(kernel_size), _pair(padding)
-    sh, sw = _pair(kernel_size if stride is None else stride)
-    h, w = (input.shape[-2] - 1) * sh - 2 * ph + kh, (input.shape[-1] - 1) * sw - 2 * pw + kw
-    if output_size is not None:
-        h, w = output_size[-2:]
-    lead = input.shape[:-2]
-    zeros = _c.zeros((*lead, h * w), dtype=input.dtype, device=input.device)
-    return _c.scatter(zeros, -1, indices.reshape((*lead, -1)), input.reshape((*lead, -1))).reshape((*lead, h, w))
+    return _max_unpool(2, input, indices, kernel_size, stride, padding, output_size)
+
+
+def max_unpool3d(
+    input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+) -> Tensor:
+    """Puts elements of a pool back at the positions that max_pool3d() gave. All other elements are 0."""
+    return _max_unpool(3, input, indices, kernel_size, stride, padding, output_size)

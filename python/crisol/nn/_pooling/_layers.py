@@ -10,7 +10,7 @@ from .._function import _Function
 
 __all__ = ["AdaptiveAvgPool1d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "AvgPool1d"]
 __all__ += ["FractionalMaxPool2d", "FractionalMaxPool3d", "LPPool1d", "LPPool2d", "LPPool3d", "MaxPool1d"]
-__all__ += ["MaxUnpool2d"]
+__all__ += ["MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"]
 
 
 def _one(size: Any) -> tuple[int]:
@@ -109,15 +109,38 @@ class FractionalMaxPool3d(FractionalMaxPool2d):
         return F.fractional_max_pool3d(input, **self._given(), _random_samples=self._random_samples)
 
 
-class MaxUnpool2d(_Function):
-    """functional.max_unpool2d()"""
+class MaxUnpool1d(_Function):
+    """functional.max_unpool1d()"""
+
+    _axes = 1
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
-        super().__init__(kernel_size=kernel_size, stride=stride, padding=padding)
+        sizes = {"kernel_size": kernel_size, "stride": kernel_size if stride is None else stride, "padding": padding}
+        super().__init__(**{n: (v,) * self._axes if isinstance(v, int) else tuple(v) for n, v in sizes.items()})
+
+    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+        """functional.max_unpool1d()"""
+        return F.max_unpool1d(input, indices, **self._given(), output_size=output_size)
+
+
+class MaxUnpool2d(MaxUnpool1d):
+    """functional.max_unpool2d()"""
+
+    _axes = 2
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
         """functional.max_unpool2d()"""
         return F.max_unpool2d(input, indices, **self._given(), output_size=output_size)
+
+
+class MaxUnpool3d(MaxUnpool1d):
+    """functional.max_unpool3d()"""
+
+    _axes = 3
+
+    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+        """functional.max_unpool3d()"""
+        return F.max_unpool3d(input, indices, **self._given(), output_size=output_size)
 
 
 class AdaptiveAvgPool1d(_Function):

@@ -1,11 +1,11 @@
 """The layers under the names of torch.nn.modules, and classes that tell which kind a layer has."""
 
-import sys
 from abc import ABC
 from typing import Any
 
 from .. import *  # noqa: F403
 from ..._crisol import _nn
+from .._attention import NonDynamicallyQuantizableLinear as NonDynamicallyQuantizableLinear
 
 __all__ = ["Module"]  # The others are listed in crisol.nn.
 
@@ -37,14 +37,6 @@ def _repeated(n: int) -> Any:
 _single, _pair, _triple, _quadruple = map(_repeated, (1, 2, 3, 4))
 _ntuple = _repeated
 Module = _nn.Module
-
-# PyTorch has a file for each kind of layer. Here all of them are this module.
-for _file in (
-    "activation", "adaptive", "batchnorm", "container", "conv", "distance", "dropout", "flatten", "fold", "instancenorm",
-    "linear", "loss", "module", "normalization", "padding", "pixelshuffle", "pooling", "rnn", "sparse", "transformer",
-    "upsampling", "utils",
-):  # fmt: skip
-    globals()[_file] = sys.modules[f"{__name__}.{_file}"] = sys.modules[__name__]
 
 
 def __dir__():
