@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "crisol/functions/conv.h"
 #include "crisol/nn/init.h"
+#include "tensor/set_option.h"
 
 namespace crisol::nn {
 
@@ -55,14 +56,6 @@ std::string text_of(const Tensor& weight, const Tensor& bias, const Options& opt
   return bias.defined() ? text : text + ", bias=false";
 }
 
-void set_extent(int& extent, const Shape& sizes) { extent = static_cast<int>(sizes[0]); }
-void set_extent(IntPair& extent, const Shape& sizes) {
-  extent = {static_cast<int>(sizes[0]), static_cast<int>(sizes[1])};
-}
-void set_extent(IntTriple& extent, const Shape& sizes) {
-  extent = {static_cast<int>(sizes[0]), static_cast<int>(sizes[1]), static_cast<int>(sizes[2])};
-}
-
 /// The options with the output_padding that gives an output of this size.
 template <class Options>
 Options with_output_size(const char* op, const Tensor& x, const Tensor& weight, Options options, const Shape& size) {
@@ -82,7 +75,7 @@ Options with_output_size(const char* op, const Tensor& x, const Tensor& weight, 
             ", allowed are ", least, " to ", least + stride[i] - 1);
     added.push_back(wanted - least);
   }
-  set_extent(options.output_padding, added);
+  set_option(options.output_padding, added);
   return options;
 }
 

@@ -11,6 +11,7 @@
 #include "crisol/ops/vision.h"
 #include "graph/ops/runs.h"
 #include "graph/passes/attributes.h"
+#include "tensor/set_option.h"
 
 namespace crisol::graph {
 

@@ -21,16 +21,6 @@ void add_runs(Graph& graph) {
   for (Node& node : graph.nodes) node.run = run_of(node);
 }
 
-void set_option(int& option, const std::vector<std::int64_t>& list) { option = static_cast<int>(list[0]); }
-
-void set_option(IntPair& option, const std::vector<std::int64_t>& list) {
-  option = {static_cast<int>(list[0]), static_cast<int>(list[1])};
-}
-
-void set_option(IntTriple& option, const std::vector<std::int64_t>& list) {
-  option = {static_cast<int>(list[0]), static_cast<int>(list[1]), static_cast<int>(list[2])};
-}
-
 std::vector<Tensor> tensors_of(const Data& in, Device device) {
   std::vector<Tensor> tensors;
   for (const Datum& datum : in) tensors.push_back(datum.tensor(device));

@@ -4,8 +4,6 @@
 #include <map>
 #include <vector>
 
-#include "crisol/options/int_pair.h"
-#include "crisol/options/int_triple.h"
 #include "graph/graph.h"
 
 namespace crisol::graph {
@@ -44,10 +42,5 @@ Run with_epilogue(F compute) {
   };
   return run;
 }
-
-/// Sets an option to the first entries of a list, one entry for each axis.
-void set_option(int& option, const std::vector<std::int64_t>& list);
-void set_option(IntPair& option, const std::vector<std::int64_t>& list);
-void set_option(IntTriple& option, const std::vector<std::int64_t>& list);
 
 }  // namespace crisol::graph

@@ -14,6 +14,7 @@
 #include "onnx/ops/network/convolution.h"
 #include "onnx/ops/table.h"
 #include "onnx/ops/vision/windows.h"
+#include "tensor/set_option.h"
 
 namespace crisol::onnx {
 
@@ -97,9 +98,9 @@ Run gemm(Call& call) {
 template <class Options>
 Options convolution_options(const Windows& w, int groups) {
   Options options{.groups = groups};
-  graph::set_option(options.stride, w.strides);
-  graph::set_option(options.dilation, w.dilations);
-  if (w.is_symmetric()) graph::set_option(options.padding, w.pads);
+  set_option(options.stride, w.strides);
+  set_option(options.dilation, w.dilations);
+  if (w.is_symmetric()) set_option(options.padding, w.pads);
   return options;
 }
 

@@ -15,6 +15,7 @@
 #include "onnx/ops/half.h"
 #include "onnx/ops/table.h"
 #include "onnx/ops/vision/windows.h"
+#include "tensor/set_option.h"
 
 namespace crisol::onnx {
 
@@ -55,8 +56,8 @@ bool fits(const Windows& w) {
 template <class Options>
 Options pool_options(const Windows& w) {
   Options options;
-  graph::set_option(options.kernel, w.kernel);
-  graph::set_option(options.stride, w.strides);
+  set_option(options.kernel, w.kernel);
+  set_option(options.stride, w.strides);
   return options;
 }
 
@@ -87,8 +88,8 @@ Tensor window_sums(const Tensor& x, const Windows& w) {
   const Tensor planes = x.reshape(with_spatial(x.size(0) * x.size(1), 1, spatial_of(x)));
   const Tensor weight = ones(with_spatial(1, 1, Shape(w.kernel)), x.dtype(), x.device());
   const auto with_steps = [&]<class Options>(Options options) {
-    graph::set_option(options.stride, w.strides);
-    graph::set_option(options.dilation, w.dilations);
+    set_option(options.stride, w.strides);
+    set_option(options.dilation, w.dilations);
     return options;
   };
   const Tensor y = w.over_volumes() ? conv3d(planes, weight, Tensor(), with_steps(Conv3dOptions()))
@@ -122,8 +123,8 @@ Tensor positions_in_tensor(const Tensor& positions, const Tensor& x, const Windo
 template <class Options>
 ExtremeResult largest_of(const Tensor& x, const Windows& w, bool pads, bool ceil_mode, bool has_positions) {
   auto options = pool_options<Options>(w);
-  graph::set_option(options.dilation, w.dilations);
-  if (pads) graph::set_option(options.padding, w.pads);
+  set_option(options.dilation, w.dilations);
+  if (pads) set_option(options.padding, w.pads);
   options.ceil_mode = ceil_mode;
   if constexpr (std::is_same_v<Options, MaxPool3dOptions>)
     return has_positions ? max_pool3d_with_indices(x, options) : ExtremeResult{max_pool3d(x, options), Tensor()};
@@ -155,7 +156,7 @@ Run max_pool(Call& call) {
 template <class Options>
 Options average_options(const Windows& w, bool ceil_mode, bool counts_padding) {
   auto options = pool_options<Options>(w);
-  graph::set_option(options.padding, w.pads);
+  set_option(options.padding, w.pads);
   options.ceil_mode = ceil_mode;
   options.count_include_pad = counts_padding;
   return options;

@@ -12,6 +12,7 @@
 #include "onnx/ops/half.h"
 #include "onnx/ops/table.h"
 #include "onnx/ops/vision/windows.h"
+#include "tensor/set_option.h"
 
 namespace crisol::onnx {
 
@@ -30,10 +31,10 @@ struct KeptPart {
 template <class Options>
 Options transposed_options(const Windows& w, int groups, const Numbers& padding, const Numbers& output_padding) {
   Options options{.groups = groups};
-  graph::set_option(options.stride, w.strides);
-  graph::set_option(options.dilation, w.dilations);
-  graph::set_option(options.padding, padding);
-  graph::set_option(options.output_padding, output_padding);
+  set_option(options.stride, w.strides);
+  set_option(options.dilation, w.dilations);
+  set_option(options.padding, padding);
+  set_option(options.output_padding, output_padding);
   return options;
 }
 
@@ -136,9 +137,9 @@ Run deform_conv(Call& call) {
     require(offset.size(1) == 2 * parts * w.kernel[0] * w.kernel[1], "onnx", "offset_group is ", parts,
             ", the offset has shape ", offset.shape());
     Conv2dOptions options{.groups = static_cast<int>(groups)};
-    graph::set_option(options.stride, w.strides);
-    graph::set_option(options.padding, w.pads);
-    graph::set_option(options.dilation, w.dilations);
+    set_option(options.stride, w.strides);
+    set_option(options.padding, w.pads);
+    set_option(options.dilation, w.dilations);
     return Data{deform_conv2d(x, offset, weight, input_of(in, 3, device), input_of(in, 4, device), options)};
   });
 }
