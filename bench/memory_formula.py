@@ -5,10 +5,10 @@
 
 Formula, in bytes, for N images, Adam and fp32:
 
-    16 P + 8 p + 4 N (A + 2 a)
+    16 P + 4 p + 4 N (A + 2 a)
 
 P: the number of all parameters. Each has a value, a gradient and two moments.
-p: the size of the largest parameter. It is counted twice: its gradient before it is added, and its packed copy.
+p: the size of the largest parameter. It is counted once more: packed for a product, or its gradient before it is added.
 A: the numbers kept of an image for backward: the input, and the output of every convolution, norm, linear layer and
 pooling. Max pooling also keeps as many indices.
 a: the largest part of A. It is counted twice, for gradients.
@@ -59,7 +59,7 @@ class Count:
         return self
 
     def bytes(self, images):
-        return (16 * sum(self.parameters) + 8 * max(self.parameters) + 4 * images * (sum(self.kept) + 2 * max(self.kept)))  # fmt: skip
+        return (16 * sum(self.parameters) + 4 * max(self.parameters) + 4 * images * (sum(self.kept) + 2 * max(self.kept)))  # fmt: skip
 
 
 def simplecnn():
