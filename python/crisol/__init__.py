@@ -15,7 +15,7 @@ from ._crisol import *
 from ._crisol import Tensor, __version__, device, dtype
 from ._functions import *
 from ._precision import with_precision as with_precision
-from ._public import belongs_to as _belongs_to
+from ._public import belongs_to as _belongs_to, register_files as _register_files
 from . import accelerator, amp, array_api, autograd, backends, compiler, cuda, data, distributions, fft, func, jit, linalg, nn, onnx
 from . import optim, profiler, random, special, testing, trace, utils, version
 from .array_api import UniqueAll as UniqueAll, UniqueCounts as UniqueCounts, UniqueInverse as UniqueInverse
@@ -62,6 +62,4 @@ _belongs_to("crisol", [v for v in vars().values() if isinstance(v, type) and v._
 
 __all__ = [_name for _name in vars() if not _name.startswith("_")]
 
-from ._paths import register as _register
-
-_register()
+_register_files()

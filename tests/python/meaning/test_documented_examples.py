@@ -163,11 +163,34 @@ def test_paths_of_pytorchs_files(path, name):
 
 
 def test_the_accelerator():
-    import crisol.accelerator as accelerator
+    from crisol import accelerator
 
     found = accelerator.current_accelerator()
     assert accelerator.is_available() == (found is not None) == (accelerator.device_count() > 0)
     assert found is None or found.type == "gpu"
+
+
+def test_events_streams_and_memory():
+    from crisol import cuda
+
+    device = crisol.device()
+    start, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
+    with pytest.raises(RuntimeError, match="both events must be recorded"):
+        start.elapsed_time(end)
+    start.record()
+    with cuda.stream(cuda.Stream()):
+        y = crisol.ones(64, 64) @ crisol.ones(64, 64)
+    assert cuda.current_stream().record_event(end) is end and start.elapsed_time(end) > 0 and y[0, 0].item() == 64
+    properties = cuda.get_device_properties(device)
+    free, total = cuda.mem_get_info(device)
+    assert properties.name == device.name and total == properties.total_memory and 0 < free < total
+    assert cuda.memory_stats(device)["allocated_bytes.all.current"] >= y.nbytes
+    assert "allocated_bytes.all.peak" in cuda.memory_summary(device) and issubclass(cuda.OutOfMemoryError, RuntimeError)
+    with cuda.device(device), cuda.device(-1):
+        assert crisol.ones(1).device == device
+    count = cuda.device_count()
+    with pytest.raises(crisol.InvalidArgumentError, match=f"there is no GPU {count}: there are {count}"):
+        cuda.set_device(count)
 
 
 def test_attention_in_a_context_that_names_a_kernel():

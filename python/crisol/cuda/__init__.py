@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
-from . import _crisol as _c
-from . import amp as amp
+from .. import _crisol as _c, amp as amp
+from .._crisol import OutOfMemoryError as OutOfMemoryError
+from .._functions._random import get_rng_state as get_rng_state, initial_seed as initial_seed, seed as seed
+from .._functions._random import set_rng_state as set_rng_state
+from ._streams import Event, Stream, current_stream, default_stream, device, stream
 
 __all__ = ["current_device", "device_count", "empty_cache", "get_device_name", "is_available", "manual_seed"]
 __all__ += ["is_bf16_supported", "is_initialized", "max_memory_reserved", "memory_reserved", "set_device"]
 __all__ += ["reset_peak_memory_stats", "manual_seed_all", "max_memory_allocated", "memory_allocated", "synchronize"]
+__all__ += ["Event", "OutOfMemoryError", "Stream", "current_stream", "default_stream", "device", "get_device_properties"]
+__all__ += ["get_rng_state", "init", "initial_seed", "mem_get_info", "memory_stats", "memory_summary", "seed", "stream"]
+__all__ += ["set_rng_state"]
 
 
 def _gpus() -> list[_c.device]:
-    return [device for device in _c.devices() if device.type == "gpu"]
+    return [each for each in _c.devices() if each.type == "gpu"]
 
 
 def _chosen(device: Any) -> _c.device:
     if isinstance(device, int):
-        return _gpus()[device]
+        gpus = _gpus()
+        if not 0 <= device < len(gpus):
+            raise _c.InvalidArgumentError(f"[cuda] there is no GPU {device}: there are {len(gpus)}")
+        return gpus[device]
     return _c.device() if device is None else _c.device(device)
 
 
@@ -43,6 +53,13 @@ def get_device_name(device: Any = None) -> str:
     return _chosen(device).name
 
 
+def get_device_properties(device: Any = None) -> SimpleNamespace:
+    """The name, total_memory in bytes, and multi_processor_count, the number of compute units."""
+    info = _chosen(device).info
+    units = info["compute_units"]
+    return SimpleNamespace(name=info["name"], total_memory=info["global_memory"], multi_processor_count=units)
+
+
 def synchronize(device: Any = None) -> None:
     """Waits until all queued work of a device is done."""
     _chosen(device).synchronize()
@@ -61,6 +78,28 @@ def memory_allocated(device: Any = None) -> int:
 def max_memory_allocated(device: Any = None) -> int:
     """The largest number of bytes that tensors held."""
     return _chosen(device).memory_stats().peak
+
+
+def memory_stats(device: Any = None) -> dict[str, int]:
+    """The bytes that live tensors hold, now and at most, and the bytes of buffers that wait for the next tensor."""
+    stats = _chosen(device).memory_stats()
+    return {"allocated_bytes.all.current": stats.in_use, "allocated_bytes.all.peak": stats.peak, "cached": stats.cached}
+
+
+def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
+    """memory_stats() as a text."""
+    return "\n".join(f"{name}: {number:,} bytes" for name, number in memory_stats(device).items())
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """The bytes of a device that this process does not hold, and all of its bytes. OpenCL does not tell what other
+    processes hold."""
+    stats, total = _chosen(device).memory_stats(), _chosen(device).info["global_memory"]
+    return total - stats.in_use - stats.cached, total
+
+
+def init() -> None:
+    """Nothing: a device is opened by its first use."""
 
 
 def manual_seed(seed: int) -> None:
