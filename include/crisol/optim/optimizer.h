@@ -44,8 +44,9 @@ struct OptimizerImpl;
 /// parameters stay valid. Memory that others know cannot move: an array of NumPy, a user's OpenCL buffer, a part of a
 /// larger tensor, commands of a capture. Such a parameter is copied to the arena and back in each step. Parameters are
 /// leaves on one device, so move a model to its device first. They are f32, f64, or have two bytes. For these, the
-/// arena holds f32 values, which the step updates and rounds to the parameters. So small steps are not lost. A value
-/// that a program gives such a parameter replaces the f32 value.
+/// optimiser keeps f32 values, which a step updates and rounds to the parameters. So small steps are not lost. If all
+/// parameters are bf16, it keeps only the bits that the f32 values have in addition. A value that a program gives a
+/// parameter replaces the f32 value, of bf16 by one that rounds to it.
 ///
 ///     optim::SGD optimizer({{.params = net.body.parameters()}, {.params = net.head.parameters(), .lr = 0.1}},
 ///                          {.lr = 0.01, .momentum = 0.9});
