@@ -285,6 +285,6 @@ TEST_CASE("An optimiser of bf16 parameters keeps each f32 value in two bytes bes
   const std::uint64_t before = p.device().memory_stats().in_use;
   const optim::SGD optimizer({p}, {.lr = 0.1, .momentum = 0.9});
   // The parameter, its gradient and the remainder have two bytes each, and the momentum four. The parameter's own
-  // memory is free.
-  CHECK(p.device().memory_stats().in_use - before < 9 * count);
+  // memory is free. A buffer that waited for reuse may be larger than that. f32 copies would take two bytes more each.
+  CHECK(p.device().memory_stats().in_use - before < 10 * count);
 }
