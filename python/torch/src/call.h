@@ -147,6 +147,8 @@ Rows layer_rows();
 Rows cell_rows();
 Rows loss_rows();
 Rows index_rows();
+Rows counting_rows();
+Rows bag_rows();
 Rows layout_rows();
 Rows random_rows();
 Rows optimizer_rows();

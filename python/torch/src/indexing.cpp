@@ -1,5 +1,8 @@
 // Reading and writing by positions, sorting, and searching.
+#include <cmath>
+
 #include "call.h"
+#include "crisol/dtype_table.h"
 #include "crisol/functions/index.h"
 #include "crisol/functions/select.h"
 
@@ -41,11 +44,44 @@ Tensor filled_like(const Tensor& index, const crisol::Scalar& number, crisol::DT
 }
 
 ScatterReduction reduction(const std::string& name) {
-  if (name == "sum" || name == "add") return ScatterReduction::sum;
+  if (name == "sum" || name == "add" || name == "mean") return ScatterReduction::sum;
   if (name == "prod" || name == "multiply") return ScatterReduction::prod;
   if (name == "amax") return ScatterReduction::amax;
-  need(name == "amin", "a mean of scattered elements");
+  need(name == "amin", "an unknown reduction of scattered elements");
   return ScatterReduction::amin;
+}
+
+// The number that changes no result of a reduction.
+crisol::Scalar neutral(ScatterReduction r, crisol::DType type) {
+  if (r == ScatterReduction::sum) return 0;
+  if (r == ScatterReduction::prod) return 1;
+  const bool largest = r == ScatterReduction::amax;
+  if (crisol::is_floating(type)) return largest ? -INFINITY : INFINITY;
+  const int digits = crisol::dtype_row(type).digits;
+  need(digits < 64, "u64");
+  const std::int64_t top = static_cast<std::int64_t>((std::uint64_t{1} << digits) - 1);
+  const bool has_sign = crisol::kind_of(type) == crisol::DTypeKind::integer;
+  return !largest ? top : has_sign ? -top - 1 : std::int64_t{0};
+}
+
+// (x, axis, index, source, name, whether x takes part, out)
+void scatter_reduce(const Call& c, const Tensor& out) {
+  const std::string name = c.value(4).toStringRef();
+  const Tensor x = c.tensor(0), index = c.tensor(2), source = c.tensor(3);
+  const int axis = c.axis(1);
+  const ScatterReduction r = reduction(name);
+  const auto without = [&](const Tensor& old, const crisol::Scalar& number) {
+    return c.flag(5) ? old : ops::scatter(old, axis, index, filled_like(index, number, old.dtype()));
+  };
+  if (name != "mean") {
+    ops::scatter_reduce_into(out, without(x, neutral(r, x.dtype())), axis, index, source, r);
+    return;
+  }
+  const Tensor total = ops::scatter_add(without(x, 0), axis, index, source);
+  const Tensor ones = filled_like(index, 1, crisol::DType::i64);
+  const Tensor old = without(crisol::ones(x.shape(), crisol::DType::i64, x.device()), 0);
+  const Tensor count = ops::cast(ops::maximum(ops::scatter_add(old, axis, index, ones), crisol::Scalar(1)), x.dtype());
+  ops::copy_into(out, crisol::is_floating(x.dtype()) ? ops::div(total, count) : ops::floor_divide(total, count));
 }
 
 // (x, axis, index, source, alpha, out)
@@ -107,11 +143,7 @@ Rows index_rows() {
       {"scatter_add.out", into([](const Call& c, const Tensor& out) {
          ops::scatter_add_into(out, c.tensor(0), c.axis(1), c.tensor(2), c.tensor(3));
        })},
-      {"scatter_reduce.two_out", into([](const Call& c, const Tensor& out) {
-         need(c.flag(5), "scatter_reduce without the old elements");
-         ops::scatter_reduce_into(out, c.tensor(0), c.axis(1), c.tensor(2), c.tensor(3),
-                                  reduction(c.value(4).toStringRef()));
-       })},
+      {"scatter_reduce.two_out", into(scatter_reduce)},
       {"masked_select", gives([](const Call& c) { return crisol::masked_select(c.tensor(0), c.tensor(1)); })},
       {"nonzero", gives([](const Call& c) { return ops::nonzero(c.tensor(0)); })},
       {"sort.values_stable",

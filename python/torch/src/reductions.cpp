@@ -78,6 +78,43 @@ Run spread_into(void (*f)(const Tensor&, const Tensor&, const Shape&, bool, doub
   });
 }
 
+// ---- Distances of all rows of two matrices
+
+// The differences of rows, (…, rows of a, rows of b, columns).
+Tensor differences(const Call& c, std::size_t i) {
+  const Tensor a = c.tensor(i), b = c.tensor(i + 1);
+  need(a.dim() == b.dim() && a.numel() * b.size(-2) <= std::int64_t{1} << 27, "distances of many rows");
+  return ops::sub(ops::unsqueeze(a, -2), ops::unsqueeze(b, -3));
+}
+// (a, b, p, how)
+Tensor distances(const Call& c) { return ops::norm(differences(c, 0), c.number(2), {-1}); }
+// (dy, a, b, p, the distances)
+Tensor distances_backward(const Call& c) {
+  return ops::sum(ops::norm_backward(c.tensor(0), differences(c, 1), c.tensor(4), c.number(3), {-1}), {-2});
+}
+
+// (x, axes, keepdim, type)
+Tensor sum_of_numbers(const Call& c) {
+  const Tensor x = c.tensor(0);
+  const Tensor numbers = crisol::is_floating(x.dtype()) ? ops::where(ops::isnan(x), 0.0, x) : x;
+  return ops::sum(c.is_none(3) ? numbers : ops::cast(numbers, *dtype_of(*c.type(3))), c.shape(1), c.flag(2));
+}
+
+// (x, axis, keepdim, min, max)
+Results least_and_largest(const Call& c) {
+  const Shape axes = c.is_none(1) ? Shape() : Shape(c.whole(1));
+  ops::min_into(c.tensor(3), c.tensor(0), axes, c.flag(2));
+  ops::max_into(c.tensor(4), c.tensor(0), axes, c.flag(2));
+  return {c.value(3), c.value(4)};
+}
+
+Tensor trace(const Call& c) {
+  const Tensor x = c.tensor(0);
+  need(x.dim() == 2, "the trace of other than a matrix");
+  const std::int64_t n = std::min(x.size(0), x.size(1));
+  return ops::sum(ops::as_strided(x, Shape(n), Shape(x.strides()[0] + x.strides()[1]), x.offset()));
+}
+
 // ---- weight_norm: w = v g / norms. The norms are along all axes but one.
 
 Shape other_axes(const Tensor& x, std::int64_t axis) {
@@ -144,6 +181,11 @@ Rows reduction_rows() {
       {"norm.out", into([](const Call& c, const Tensor& out) {
          ops::norm_into(out, c.tensor(0), c.scalar(1, 2).as_double(), c.shape(2), c.flag(3));
        })},
+      {"nansum", gives(sum_of_numbers)},
+      {"aminmax.out", least_and_largest},
+      {"trace", gives(trace)},
+      {"_cdist_forward", gives(distances)},
+      {"_cdist_backward", gives(distances_backward)},
       {"logsumexp", gives([](const Call& c) { return ops::logsumexp(c.tensor(0), c.shape(1), c.flag(2)); })},
       {"cumsum.out", scan(ops::cumsum_into)},
       {"cumprod.out", scan(ops::cumprod_into)},
