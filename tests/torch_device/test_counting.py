@@ -27,6 +27,7 @@ CALLS = [
     ("nansum", lambda x: (x.nansum(), x.nansum(1)), REAL),
     ("aminmax", lambda x: (torch.aminmax(x), torch.aminmax(x, dim=1, keepdim=True)), REAL),
     ("trace", lambda x: x.trace(), REAL[:, 1:]),
+    ("take", lambda x: x.take(x[:1] - 2), WHOLE.reshape(3, 2)),
 ]
 
 

@@ -105,7 +105,7 @@ void isin(const Call& c, const Tensor& out) { ops::copy_into(out, crisol::isin(c
 
 // ---- Elements by rank
 
-bool has_nan(const Tensor& x) { return crisol::is_floating(x.dtype()); }
+bool may_have_nan(const Tensor& x) { return crisol::is_floating(x.dtype()); }
 
 // The median: the lower one of two in the middle. NaN is the largest, so it is the last of a sorted list.
 Tensor median(const Call& c) {
@@ -113,14 +113,14 @@ Tensor median(const Call& c) {
   need(x.numel() > 0, "a median of nothing");
   const Tensor sorted = ops::sort(x, 0).values;
   const Tensor middle = ops::select(sorted, 0, (x.numel() - 1) / 2), last = ops::select(sorted, 0, x.numel() - 1);
-  return has_nan(x) ? ops::where(ops::isnan(last), last, middle) : ops::clone(middle);
+  return may_have_nan(x) ? ops::where(ops::isnan(last), last, middle) : ops::clone(middle);
 }
 // The median of the elements that are not NaN.
 Tensor nanmedian(const Call& c) {
   const Tensor x = flat(c.tensor(0));
   need(x.numel() > 0, "a median of nothing");
   const Tensor sorted = ops::sort(x, 0).values;
-  if (!has_nan(x)) return ops::clone(ops::select(sorted, 0, (x.numel() - 1) / 2));
+  if (!may_have_nan(x)) return ops::clone(ops::select(sorted, 0, (x.numel() - 1) / 2));
   const Tensor count = ops::sum(ops::cast(ops::logical_not(ops::isnan(x)), DType::i64), {}, true);
   const Tensor place = ops::maximum(ops::floor_divide(ops::sub(count, Scalar(1)), Scalar(2)), Scalar(0));
   return ops::reshape(ops::index_select(sorted, 0, place), {});

@@ -108,6 +108,14 @@ Tensor index_select(const Call& c) {
   return ops::index_select(x, c.axis(1), index);
 }
 
+// (x, index): elements of x as a list. Negative positions count from the end.
+Tensor take(const Call& c) {
+  const Tensor index = c.tensor(1);
+  need(index.dtype() == crisol::DType::i64, "positions of another type");
+  const Tensor list = crisol::index_get(ops::reshape(c.tensor(0), {-1}), {ops::reshape(index, {-1})});
+  return ops::reshape(list, index.shape());
+}
+
 }  // namespace
 
 Rows index_rows() {
@@ -144,6 +152,7 @@ Rows index_rows() {
          ops::scatter_add_into(out, c.tensor(0), c.axis(1), c.tensor(2), c.tensor(3));
        })},
       {"scatter_reduce.two_out", into(scatter_reduce)},
+      {"take", gives(take)},
       {"masked_select", gives([](const Call& c) { return crisol::masked_select(c.tensor(0), c.tensor(1)); })},
       {"nonzero", gives([](const Call& c) { return ops::nonzero(c.tensor(0)); })},
       {"sort.values_stable",
