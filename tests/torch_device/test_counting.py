@@ -27,6 +27,9 @@ CALLS = [
     ("nansum", lambda x: (x.nansum(), x.nansum(1)), REAL),
     ("aminmax", lambda x: (torch.aminmax(x), torch.aminmax(x, dim=1, keepdim=True)), REAL),
     ("trace", lambda x: x.trace(), REAL[:, 1:]),
+    ("frac", lambda x: x.frac(), REAL * 1.3),
+    ("nan_to_num", lambda x: (torch.nan_to_num(x / x.frac()), torch.nan_to_num(x, 1.0, 2.0, 3.0)), REAL),
+    ("nan_to_num of infinities", lambda x: torch.nan_to_num(1 / x, posinf=7.0), torch.tensor([0.0, -0.0, 2.0])),
     ("take", lambda x: x.take(x[:1] - 2), WHOLE.reshape(3, 2)),
 ]
 

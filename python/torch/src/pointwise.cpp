@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "call.h"
+#include "crisol/dtype_table.h"
 #include "crisol/functions/bitwise.h"
 #include "memory.h"
 
@@ -96,6 +97,18 @@ void clamp(const Tensor& out, const Tensor& x, const std::optional<Argument>& lo
 std::optional<Argument> bound(const Call& c, std::size_t i) {
   if (c.is_none(i)) return std::nullopt;
   return c.operand(i);
+}
+
+// (x, for NaN, for infinity, for -infinity, out). Without a number, infinities become the ends of the type.
+void finite_numbers(const Call& c, const Tensor& out) {
+  const Tensor x = c.tensor(0);
+  need(x.shape() == out.shape(), "a result of another shape");
+  if (!is_floating(x.dtype())) return ops::copy_into(out, x);
+  const crisol::DTypeRow& row = crisol::dtype_row(x.dtype());
+  const double largest = std::ldexp(1 - std::ldexp(1.0, -row.digits), row.exponent);
+  const Tensor numbers = ops::where(ops::isnan(x), c.scalar(1, 0.0), x);
+  const Tensor below = ops::where(ops::eq(x, INFINITY), c.scalar(2, largest), numbers);
+  ops::where_into(out, ops::eq(x, -INFINITY), c.scalar(3, -largest), below);
 }
 
 Run clamps(int low, int high) {
@@ -259,6 +272,12 @@ Rows unary_functions() {
       {"ceil.out", unary(ops::ceil_into)},
       {"round.out", unary(ops::round_into)},
       {"trunc.out", unary(ops::trunc_into)},
+      {"frac.out", into([](const Call& c, const Tensor& out) {
+         const Tensor x = c.tensor(0);
+         need(is_floating(x.dtype()), "parts of whole numbers");
+         ops::sub_into(out, x, ops::trunc(x));
+       })},
+      {"nan_to_num.out", into(finite_numbers)},
       {"sqrt.out", unary(ops::sqrt_into)},
       {"rsqrt.out", unary(ops::rsqrt_into)},
       {"exp.out", unary(ops::exp_into)},
