@@ -279,6 +279,43 @@ def test_mixed_precision():
     assert result[-1] < result[0]
 
 
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
+def test_mixed_precision_of_sequences(kind):
+    """A whole sequence is computed in the type of two bytes, and its input may have this type already."""
+    torch.manual_seed(0)
+    linear, layer = nn.Linear(3, 5), kind(5, 4, 2, batch_first=True, bidirectional=True)
+    x = torch.randn(2, 6, 3)
+    results, norms = [], []
+    for device in ("cpu", DEVICE):
+        linear, layer = copy.deepcopy(linear).to(device), copy.deepcopy(layer).to(device)
+        with fallbacks() as notes, torch.autocast(device, torch.bfloat16):
+            output, state = layer(linear(x.to(device)))
+            assert output.dtype == torch.bfloat16
+            if device == DEVICE:  # PyTorch's CPU computes a GRU of float32 as it is.
+                assert layer(linear(x.to(device)).float())[0].dtype == torch.bfloat16
+            output.float().square().sum().backward()
+        assert not notes
+        results.append([output, state])
+        norms.append([p.grad.norm().item() for p in (*layer.parameters(), *linear.parameters())])
+    assert_same(results[1], results[0])
+    assert norms[1] == pytest.approx(norms[0], rel=0.05)
+
+
+def test_a_loss_of_many_places():
+    """Semantic segmentation: a loss for each pixel."""
+    x, labels = torch.randn(2, 4, 64, 64), torch.randint(4, (2, 64, 64))
+    labels[0, :5] = 255
+    results = []
+    for device in ("cpu", DEVICE):
+        y = x.to(device).detach().requires_grad_()
+        with fallbacks() as notes:
+            loss = nn.functional.cross_entropy(y, labels.to(device), ignore_index=255)
+            loss.backward()
+        assert not notes
+        results.append([loss, y.grad])
+    assert_same(results[1], results[0])
+
+
 @pytest.mark.parametrize("found", [0.0, 1.0])
 @pytest.mark.parametrize("kind", [torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW, torch.optim.Adagrad])
 def test_fused_steps_divide_gradients_by_a_scale(kind, found):

@@ -16,6 +16,9 @@ constexpr auto device_type = at::kPrivateUse1;
 #define CRISOL_PICK(_1, _2, name, ...) name
 #define CRISOL_NAME(...) CRISOL_PICK(__VA_ARGS__, CRISOL_NAME_2, CRISOL_NAME_1, )(__VA_ARGS__),
 constexpr const char* low_precision[] = {AT_FORALL_LOWER_PRECISION_FP(CRISOL_NAME)};
+// Whole sequences, which PyTorch's list has only as cells.
+constexpr const char* recurrent[] = {"lstm.input",     "lstm.data",     "gru.input",      "gru.data",
+                                     "rnn_tanh.input", "rnn_tanh.data", "rnn_relu.input", "rnn_relu.data"};
 constexpr const char* full_precision[] = {AT_FORALL_FP32(CRISOL_NAME) AT_FORALL_FP32_SET_OPT_DTYPE(CRISOL_NAME)};
 constexpr const char* widest_precision[] = {AT_FORALL_PROMOTE(CRISOL_NAME)};
 
@@ -65,6 +68,7 @@ TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, m) { m.fallback(torch::CppFunction::m
 TORCH_LIBRARY_IMPL(aten, AutocastPrivateUse1, m) {
   for (const char* name : low_precision)
     m.impl(name, torch::CppFunction::makeFromBoxedFunction<&call<Precision::low>>());
+  for (const char* name : recurrent) m.impl(name, torch::CppFunction::makeFromBoxedFunction<&call<Precision::low>>());
   for (const char* name : full_precision)
     m.impl(name, torch::CppFunction::makeFromBoxedFunction<&call<Precision::full>>());
   for (const char* name : widest_precision)
