@@ -63,9 +63,9 @@ Tensor Tensor::T() const {
 }
 
 Tensor Tensor::narrow(int axis, std::int64_t start, std::int64_t length) const {
-  if (start < 0 && length <= -start) {  // Counted from the end.
+  if (start < 0) {  // Counted from the end.
     const int at = normalized_axis("narrow", axis, dim());
-    if (start >= -size(at)) return narrow(at, start + size(at), length);
+    if (start >= -size(at) && length <= -start) return narrow(at, start + size(at), length);
   }
   return call(
       "narrow", {*this}, ops::narrow(*this, axis, start, length),

@@ -204,8 +204,9 @@ Operands aligned(const PointwiseRow& row, Operands inputs, Aligned& aligned) {
 void check_whole(const PointwiseRow& row, const Operand& x, std::int64_t number) {
   const bool divides = &row == &rows::floor_divide || &row == &rows::remainder || &row == &rows::fmod;
   if (number == 0 ? !divides : &row != &rows::pow) return;
-  require(x.tensor() == nullptr || !x.tensor()->defined() || is_floating(x.tensor()->dtype()), row.name,
-          number == 0 ? "whole numbers are divided by 0" : concat("whole numbers have no power ", number));
+  if (x.tensor() == nullptr || !x.tensor()->defined() || is_floating(x.tensor()->dtype())) return;
+  require(number != 0, row.name, "whole numbers are divided by 0");
+  fail(ErrorCode::invalid_argument, row.name, "whole numbers have no power ", number);
 }
 
 Shape channel_shape(const Shape& x, const Shape& weight) {
