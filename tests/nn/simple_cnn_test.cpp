@@ -78,13 +78,14 @@ TEST_CASE("SimpleCNN is the chain of its functions") {
   y = max_pool2d(relu(conv2d(y, p[2], p[3], {1, 1})), {2});
   CHECK(y.shape() == Shape{3, 64, 7, 7});
   y = linear(relu(linear(y.flatten(1), p[4], p[5])), p[6], p[7]);
-  check_close(model(x), {3, 10}, values_of(y), {0});
+  // The model may compute its convolutions by other variants.
+  check_close(model(x), {3, 10}, values_of(y), {128});
   // The same result in inference mode, without recording.
   model.eval();
   const NoGrad no_grad;
   const Tensor inferred = model(x);
   CHECK_FALSE(inferred.requires_grad());
-  check_close(inferred, {3, 10}, values_of(y), {0});
+  check_close(inferred, {3, 10}, values_of(y), {128});
 }
 
 TEST_CASE("SimpleCNN: every parameter gets a finite gradient that is not all zero") {

@@ -274,8 +274,9 @@ TEST_CASE("storage: resizing and sampling of halves have the bits of f32, rounde
     const Tensor wide = x.to(DType::f32), dy_wide = dy.to(DType::f32);
     check_same(y, ops::grid_sample(wide, grid));
     check_same(ops::grid_sample_backward(dy, grid, shape), ops::grid_sample_backward(dy_wide, grid, shape));
+    // A sum over channels, which a compiler may contract in another way in another program.
     check_close(ops::grid_sample_backward_grid(dy, x, grid), places,
-                reference::values_of(ops::grid_sample_backward_grid(dy_wide, wide, grid)), {0});
+                reference::values_of(ops::grid_sample_backward_grid(dy_wide, wide, grid)), {64});
   }
 }
 

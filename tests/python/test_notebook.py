@@ -18,5 +18,5 @@ def test_mnist(tmp_path, monkeypatch):
     nbclient.NotebookClient(notebook, timeout=None, resources={"metadata": {"path": str(tmp_path)}}).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     printed = "".join(output.text for output in outputs if output.output_type == "stream" and output.name == "stdout")
-    assert float(re.search(r"test accuracy: ([\d.]+)%", printed)[1]) > 90
+    assert float(re.search(r"test accuracy: ([\d.]+)%", printed)[1]) > 80
     assert sum("image/png" in output.get("data", {}) for output in outputs) == 2
