@@ -105,6 +105,13 @@ def noisy(model, epsilon):
     proto = model.proto()
     graph, nodes = proto.graph, []
 
+    def move_all(name, to):  # Also a number that is 0 but for rounding, by a part of the largest one.
+        for op, inputs, result in (("Abs", [to], "size"), ("ReduceMax", [f"{name} size"], "largest")):
+            nodes.append(helper.make_node(op, inputs, [f"{name} {result}"]))
+        nodes.append(helper.make_node("RandomUniformLike", [to], [f"{name} part"], low=-epsilon, high=epsilon))
+        nodes.append(helper.make_node("Mul", [f"{name} part", f"{name} largest"], [f"{name} step"]))
+        nodes.append(helper.make_node("Add", [to, f"{name} step"], [name]))
+
     def move(name, to):
         half = model.types[name] == f16
         source = f"{name} wide" if half else to
@@ -125,7 +132,7 @@ def noisy(model, epsilon):
         for k, name in enumerate(node.output) if node.op_type not in exact else ():
             if name and model.types[name] in floats:
                 node.output[k] = f"{name} exact"
-                move(name, f"{name} exact")
+                (move_all if node.op_type == "DFT" else move)(name, f"{name} exact")
     del graph.node[:]
     graph.node.extend(nodes)
     return proto
