@@ -1,5 +1,5 @@
 // The f32 value of a bf16 parameter, kept as the parameter and 16 more bits. The upper half of a float is its nearest
-// bfloat p or the neighbour of p towards zero, so p's bits and a signed remainder give all bits of the float:
+// bfloat p, or the neighbour of p towards zero. So p's bits and a signed remainder give all bits of the float:
 //
 //   split   p = the float, rounded to nearest even;  remainder = bits of the float - bits of p
 //   join    bits of the float = bits of p + remainder
