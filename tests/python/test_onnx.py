@@ -182,3 +182,25 @@ def test_quotients_of_bytes_are_whole(tmp_path):
     protos.save(model, tmp_path / "q.onnx")
     found = onnx.load(tmp_path / "q.onnx")(crisol.tensor([6, 7, 255], dtype=crisol.uint8))
     assert found.dtype is crisol.uint8 and found.tolist() == [0, 1, 36]
+
+
+def test_quotients_of_a_convolutions_bytes_are_whole(tmp_path):
+    """The element type of a convolution's result is not known where the model is read; the divisor's is."""
+    protos = pytest.importorskip("onnx")
+    helper, of = protos.helper, protos.numpy_helper.from_array
+    byte = np.uint8
+    constants = {
+        "scale": np.float32(1), "zero": byte(0), "weight": np.ones((1, 1, 1), byte), "divisor": np.array([7], byte),
+    }  # fmt: skip
+    x, y = (helper.make_tensor_value_info(name, protos.TensorProto.UINT8, [1, 1, 3]) for name in "xy")
+    convolution = ["x", "scale", "zero", "weight", "scale", "zero", "scale", "zero"]
+    nodes = [
+        helper.make_node("QLinearConv", convolution, ["c"], kernel_shape=[1]),
+        helper.make_node("Div", ["c", "divisor"], ["y"]),
+    ]
+    initializers = [of(np.asarray(value), name) for name, value in constants.items()]
+    graph = helper.make_graph(nodes, "g", [x], [y], initializers)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    protos.save(model, tmp_path / "q.onnx")
+    found = onnx.load(tmp_path / "q.onnx")(crisol.tensor([[[6, 7, 255]]], dtype=crisol.uint8))
+    assert found.dtype is crisol.uint8 and found.tolist() == [[[0, 1, 36]]]

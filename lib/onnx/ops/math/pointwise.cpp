@@ -32,9 +32,9 @@ using Smaller = decltype([](std::int64_t a, std::int64_t b) { return std::min(a,
 Run quotient(Call& call) {
   using Host = OnHost<quotient_on_host>;
   const Run of_reals = numbers<rows::div, Host>(call), of_whole = numbers<rows::trunc_divide, Host>(call);
-  if (const std::optional<DType> dtype = call.dtype_of(0); dtype && is_whole(*dtype)) return of_whole;
-  return {[=](const Data& in, Device device) { return (is_floating(in[0].dtype()) ? of_reals : of_whole)(in, device); },
-          of_reals.formula};
+  for (const std::size_t operand : {0, 1})
+    if (const std::optional<DType> dtype = call.dtype_of(operand)) return is_whole(*dtype) ? of_whole : of_reals;
+  return [=](const Data& in, Device device) { return (is_floating(in[0].dtype()) ? of_reals : of_whole)(in, device); };
 }
 
 /// Before version 7, the second operand is broadcast only if the attribute `broadcast` says so. The operand's axes then
