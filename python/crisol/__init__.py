@@ -16,8 +16,8 @@ from ._crisol import Tensor, __version__, device, dtype
 from ._functions import *
 from ._precision import with_precision as with_precision
 from ._public import belongs_to as _belongs_to, register_files as _register_files
-from . import accelerator, amp, array_api, autograd, backends, compiler, cuda, data, distributions, fft, func, jit, linalg, nn, onnx
-from . import optim, profiler, random, special, testing, trace, utils, version
+from . import accelerator, amp, array_api, autograd, backends, compiler, cuda, data, distributions, fft, func, jit
+from . import linalg, nn, onnx, optim, profiler, random, special, testing, trace, utils, version
 from .array_api import UniqueAll as UniqueAll, UniqueCounts as UniqueCounts, UniqueInverse as UniqueInverse
 from .array_api import broadcast_arrays as broadcast_arrays, conj as conj, imag as imag, real as real
 from .array_api import unique_all as unique_all, unique_counts as unique_counts, unique_inverse as unique_inverse

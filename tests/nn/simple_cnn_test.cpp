@@ -73,19 +73,22 @@ TEST_CASE("SimpleCNN is the chain of its functions") {
   nn::SimpleCNN model;
   const std::vector<Tensor> p = model.parameters();
   const Tensor x = images(3);
-  Tensor y = max_pool2d(relu(conv2d(x, p[0], p[1], {1, 1})), {2});
-  CHECK(y.shape() == Shape{3, 32, 14, 14});
-  y = max_pool2d(relu(conv2d(y, p[2], p[3], {1, 1})), {2});
-  CHECK(y.shape() == Shape{3, 64, 7, 7});
-  y = linear(relu(linear(y.flatten(1), p[4], p[5])), p[6], p[7]);
-  // The model may compute its convolutions by other variants.
-  check_close(model(x), {3, 10}, values_of(y), {128});
+  const auto chain = [&] {
+    Tensor y = max_pool2d(relu(conv2d(x, p[0], p[1], {1, 1})), {2});
+    CHECK(y.shape() == Shape{3, 32, 14, 14});
+    y = max_pool2d(relu(conv2d(y, p[2], p[3], {1, 1})), {2});
+    CHECK(y.shape() == Shape{3, 64, 7, 7});
+    return linear(relu(linear(y.flatten(1), p[4], p[5])), p[6], p[7]);
+  };
+  chain();  // Once a weight was used, a transformed copy of it is kept, and Winograd may pay.
+  const Tensor y = chain();
+  check_close(model(x), {3, 10}, values_of(y), {0});
   // The same result in inference mode, without recording.
   model.eval();
   const NoGrad no_grad;
   const Tensor inferred = model(x);
   CHECK_FALSE(inferred.requires_grad());
-  check_close(inferred, {3, 10}, values_of(y), {128});
+  check_close(inferred, {3, 10}, values_of(y), {0});
 }
 
 TEST_CASE("SimpleCNN: every parameter gets a finite gradient that is not all zero") {

@@ -26,9 +26,9 @@ _aliases(Tensor, arccosh_="acosh_", arcsinh_="asinh_", arctanh_="atanh_", less_=
 
 @_method(Tensor)
 def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
-    """Overwrites the elements whose indices are all equal with one value. A tensor of more than two axes must have equal
-    sizes. With wrap, the diagonal of a matrix with more rows than columns starts anew below its end, behind an empty row.
-    Returns this tensor."""
+    """Overwrites the elements whose indices are all equal with one value. A tensor of more than two axes must have
+    equal sizes. With wrap, the diagonal of a matrix with more rows than columns starts anew below its end, behind an
+    empty row. Returns this tensor."""
     shape = self.shape
     if self.ndim < 2 or (self.ndim > 2 and len(set(shape)) > 1):
         text = f"takes a matrix, or a tensor whose sizes are equal, not shape {tuple(shape)}"

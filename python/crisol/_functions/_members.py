@@ -414,8 +414,8 @@ def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
 
 
 def typename(obj: Any, /) -> str:
-    """The name of a tensor's class as PyTorch has it, such as "torch.FloatTensor", or the name of a class, or of another
-    object's class."""
+    """The name of a tensor's class as PyTorch has it, such as "torch.FloatTensor", or the name of a class, or of
+    another object's class."""
     if not isinstance(obj, Tensor):
         kind = obj if isclass(obj) else obj.__class__
         return f"{kind.__module__}.{kind.__qualname__}"

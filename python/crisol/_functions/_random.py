@@ -196,7 +196,8 @@ def _uniform(self: Tensor, generator: AnyGenerator) -> Tensor:
 @_method(Tensor)
 def exponential_(self: Tensor, lambd: float = 1, *, generator: AnyGenerator = None) -> Tensor:
     """Overwrites the elements with numbers of the exponential distribution. Returns this tensor."""
-    return write_result("exponential_", self, -_c.log(_uniform(self, generator)) / _positive("exponential_", "lambd", lambd))
+    drawn = -_c.log(_uniform(self, generator))
+    return write_result("exponential_", self, drawn / _positive("exponential_", "lambd", lambd))
 
 
 @_method(Tensor)

@@ -14,9 +14,9 @@ from ._streams import Event, Stream, current_stream, default_stream, device, str
 __all__ = ["current_device", "device_count", "empty_cache", "get_device_name", "is_available", "manual_seed"]
 __all__ += ["is_bf16_supported", "is_initialized", "max_memory_reserved", "memory_reserved", "set_device"]
 __all__ += ["reset_peak_memory_stats", "manual_seed_all", "max_memory_allocated", "memory_allocated", "synchronize"]
-__all__ += ["Event", "OutOfMemoryError", "Stream", "current_stream", "default_stream", "device", "get_device_properties"]
-__all__ += ["get_rng_state", "init", "initial_seed", "mem_get_info", "memory_stats", "memory_summary", "seed", "stream"]
-__all__ += ["set_rng_state"]
+__all__ += ["Event", "OutOfMemoryError", "Stream", "current_stream", "default_stream", "device"]
+__all__ += ["get_device_properties", "get_rng_state", "init", "initial_seed", "mem_get_info", "memory_stats"]
+__all__ += ["memory_summary", "seed", "set_rng_state", "stream"]
 
 
 def _gpus() -> list[_c.device]:
@@ -94,7 +94,8 @@ def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
 def mem_get_info(device: Any = None) -> tuple[int, int]:
     """The bytes of a device that this process does not hold, and all of its bytes. OpenCL does not tell what other
     processes hold."""
-    stats, total = _chosen(device).memory_stats(), _chosen(device).info["global_memory"]
+    chosen = _chosen(device)
+    stats, total = chosen.memory_stats(), chosen.info["global_memory"]
     return total - stats.in_use - stats.cached, total
 
 

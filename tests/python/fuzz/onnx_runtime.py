@@ -106,8 +106,8 @@ def noisy(model, epsilon):
     graph, nodes = proto.graph, []
 
     def move_all(name, to):  # Also a number that is 0 but for rounding, by a part of the largest one.
-        for op, inputs, result in (("Abs", [to], "size"), ("ReduceMax", [f"{name} size"], "largest")):
-            nodes.append(helper.make_node(op, inputs, [f"{name} {result}"]))
+        nodes.append(helper.make_node("Abs", [to], [f"{name} size"]))
+        nodes.append(helper.make_node("ReduceMax", [f"{name} size"], [f"{name} largest"]))
         nodes.append(helper.make_node("RandomUniformLike", [to], [f"{name} part"], low=-epsilon, high=epsilon))
         nodes.append(helper.make_node("Mul", [f"{name} part", f"{name} largest"], [f"{name} step"]))
         nodes.append(helper.make_node("Add", [to, f"{name} step"], [name]))
