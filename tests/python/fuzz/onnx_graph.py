@@ -89,7 +89,8 @@ class Graph:
         self.main_type = self.choice([f32, f32, f32, f32, f16, i32, i64])
         self.has_specials = self.chance(0.05)
         self.symbols = {size for size in self.sizes if self.chance(0.5)}
-        self.values, self.hosts = {}, set()
+        self.values = {}
+        self.hosts = set()  # Values that no node takes as elements.
         self.count = 0
 
     @property

@@ -4,6 +4,7 @@ import collections
 import pathlib
 import pickle
 import re
+import select
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,7 @@ refusals = collections.Counter()
 
 
 server = None
+patience = 120  # Seconds that ONNX Runtime may take for a small model. It never ends some of them.
 
 
 def apart(function, *arguments):
@@ -29,12 +31,14 @@ def apart(function, *arguments):
     try:
         pickle.dump((function.__name__, arguments), server.stdin)
         server.stdin.flush()
+        if not select.select([server.stdout], [], [], patience)[0]:
+            raise EOFError
         result = pickle.load(server.stdout)
     except (EOFError, BrokenPipeError):
         server.kill()
         server.wait()
         server = None
-        raise Refused("ONNX Runtime ended its process") from None
+        raise Refused("ONNX Runtime ended its process, or does not end the model") from None
     if isinstance(result, Exception):
         raise result
     return result
