@@ -1,12 +1,14 @@
 """Functions that read and write elements by positions, with PyTorch's meaning."""
 
 import functools
+import math
 from typing import Any
 
 from .. import _crisol as _c
 from .._crisol import Tensor
 from .._method import F, _method, _numpy_names, into, tell_once
 from ._order import nonzero
+from ._types import iinfo
 
 __all__ = [
     "gather",
@@ -25,7 +27,7 @@ __all__ += [
     "take",
     "take_along_dim",
     "where",
-    "as_strided", "diagonal_scatter",
+    "as_strided", "as_strided_scatter", "diagonal_scatter",
     "select_scatter",
 ]
 __all__ += ["slice_scatter", "put"]
@@ -97,8 +99,8 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
 @_numpy_names
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None) -> Tensor:
     """y[i, j, k] = x[i, index[i, j, k], k] for axis 1 of rank 3."""
-    if index.numel() == 0:
-        return into(out, _c.empty(index.shape, dtype=input.dtype, device=input.device))
+    if index.numel() == 0:  # Of any shape.
+        return into(out, input.flatten()[:0].reshape(index.shape))
     return into(out, _c.gather(input, dim, index))
 
 
@@ -151,12 +153,11 @@ def _reduced(
 ) -> Tensor:
     start = input
     if not include_self:
-        neutral: Any = 0
-        if reduce == "prod":
-            neutral = 1
-        elif reduce in ("amax", "amin"):
-            low = -float("inf") if _c.isdtype(input.dtype, "real floating") else -(2**31)
-            neutral = low if reduce == "amax" else -low - (0 if isinstance(low, float) else 1)
+        neutral: Any = 1 if reduce == "prod" else 0
+        if reduce in ("amax", "amin"):
+            is_float = _c.isdtype(input.dtype, "real floating")
+            low, high = (-math.inf, math.inf) if is_float else (iinfo(input.dtype).min, iinfo(input.dtype).max)
+            neutral = low if reduce == "amax" else high
         put = _c.scatter if function is _c.scatter_reduce else _c.index_copy
         start = put(input, dim, index, _c.full_like(src, neutral))
     if reduce != "mean":
@@ -176,8 +177,8 @@ def scatter_reduce(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
     """Like scatter_add(), with another way to combine the old value of a position and its elements. reduce is "sum",
-    "prod", "mean", "amax" or "amin". Without include_self, the old value does not count. Only sums and means have
-    gradients."""
+    "prod", "mean", "amax" or "amin". Without include_self, the old value does not count. Equal extremes share their
+    gradient."""
     return _reduced(_c.scatter_reduce, input, dim, index, _source(input, index, src), reduce, include_self)
 
 
@@ -255,6 +256,14 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     """A view of the memory of `input` with any sizes and strides, in elements. It begins where `input` begins, or
     `storage_offset` elements into the memory. Nothing can be written to indices that mean one element."""
     return _c.as_strided(input, size, stride, storage_offset)
+
+
+@_method(Tensor)
+def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """A copy in which `src` replaces the elements that as_strided() gives."""
+    y = input.clone()
+    y.as_strided(size, stride, storage_offset).copy_(src)
+    return y
 
 
 @_method(Tensor)

@@ -33,7 +33,6 @@ __all__ += [
     "heaviside",
     "is_complex",
     "is_floating_point",
-    "is_nonzero",
 ]
 __all__ += ["is_same_size", "is_signed", "is_tensor", "isneginf", "isposinf", "isreal", "lcm", "ldexp", "less"]
 __all__ += ["less_equal", "logaddexp2", "logit", "multiply", "nan_to_num", "negative", "not_equal", "numel", "positive"]
@@ -344,11 +343,6 @@ def is_complex(input: Tensor) -> bool:
 def is_signed(input: Tensor) -> bool:
     """Whether the dtype has negative numbers."""
     return _c.isdtype(input.dtype, ("real floating", "signed integer"))
-
-
-def is_nonzero(input: Tensor) -> bool:
-    """Whether the one element of a tensor is not 0. Waits."""
-    return bool(input.item())
 
 
 @_method(Tensor)

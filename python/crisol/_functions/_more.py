@@ -9,14 +9,14 @@ from typing import Any
 from .. import _crisol as _c
 from .._crisol import Tensor
 from .._method import _aliases, _method
-from ._arrange import _numbers, swapaxes
+from ._arrange import _numbers, chunk, split, swapaxes
 from ._inplace import _moved
 from ._results import Frexp
 from ._types import floats
 
 __all__ = ["frexp", "gradient", "is_nonzero", "is_storage", "resolve_conj", "resolve_neg"]
 __all__ += ["SymBool", "SymFloat", "SymInt", "are_deterministic_algorithms_enabled", "empty_strided", "fill"]
-__all__ += ["get_device_module", "while_loop"]
+__all__ += ["angle", "empty_permuted", "get_device_module", "unsafe_chunk", "unsafe_split", "while_loop"]
 
 
 class SymInt:
@@ -62,6 +62,37 @@ def empty_strided(
     return made.requires_grad_() if requires_grad else made
 
 
+def empty_permuted(
+    size: Sequence[int], physical_layout: Sequence[int], *, dtype: Any = None, layout: Any = None, device: Any = None,
+    requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """A tensor of any values whose axes lie in memory in the order `physical_layout`, outermost axis first."""
+    if sorted(physical_layout) != list(range(len(size))):
+        text = f"physical_layout must name each of the {len(size)} axes once, it is {tuple(physical_layout)}"
+        raise _c.InvalidArgumentError(f"[empty_permuted] {text}")
+    made = _c.empty(tuple(size[axis] for axis in physical_layout), dtype=dtype, device=device)
+    made = made.permute(tuple(list(physical_layout).index(axis) for axis in range(len(size))))
+    return made.requires_grad_() if requires_grad else made
+
+
+@_method(Tensor)
+def new_empty_strided(
+    self: Tensor, size: Sequence[int], stride: Sequence[int], dtype: Any = None, device: Any = None,
+    requires_grad: bool = False, layout: Any = None, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """empty_strided() with the dtype and device of this tensor."""
+    return empty_strided(
+        size, stride, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad
+    )
+
+
+@_method(Tensor)
+def angle(input: Tensor) -> Tensor:
+    """Pi for numbers below 0, 0 for others, and NaN for NaN."""
+    x = floats(input)
+    return _c.where(_c.isnan(x), x, _c.where(_c.lt(x, 0), math.pi, _c.zeros_like(x)))
+
+
 @_method(Tensor)
 def frexp(input: Tensor) -> Frexp:
     """The mantissas m with 0.5 <= |m| < 1 and the exponents e (int32), so that x = m 2^e."""
@@ -81,7 +112,10 @@ def _slope(x: Tensor, places: Any, axis: int, edge_order: int) -> Tensor:
     n = x.shape[-1]
     if n < edge_order + 1:
         raise _c.InvalidArgumentError(f"[gradient] axis {axis} has {n} elements, and it takes {edge_order + 1} or more")
-    steps = places[1:] - places[:-1] if isinstance(places, Tensor) else _c.full(n - 1, places, dtype=x.dtype, device=x.device)
+    if isinstance(places, Tensor):
+        steps = places[1:] - places[:-1]
+    else:
+        steps = _c.full(n - 1, places, dtype=x.dtype, device=x.device)
     differences = (x[..., 1:] - x[..., :-1]) / steps
     left, right = steps[:-1], steps[1:]
     inner = (differences[..., :-1] * right + differences[..., 1:] * left) / (left + right)
@@ -107,7 +141,7 @@ def gradient(input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order:
 
 @_method(Tensor)
 def is_nonzero(input: Tensor) -> bool:
-    """Whether the only element is not 0."""
+    """Whether the only element is not 0. Waits."""
     return bool(input)
 
 
@@ -133,7 +167,8 @@ def resolve_neg(input: Tensor) -> Tensor:
     return input
 
 
-_aliases(Tensor, conj="resolve_conj", conj_physical="resolve_conj")
+_aliases(Tensor, conj="resolve_conj", conj_physical="resolve_conj", unsafe_chunk="chunk", unsafe_split="split")
+unsafe_chunk, unsafe_split = chunk, split
 
 
 def _real(self) -> Tensor:
@@ -168,6 +203,12 @@ def resize_(self: Tensor, *sizes: Any, size: Any = (), memory_format: Any = None
 def resize_as_(self: Tensor, the_template: Tensor, memory_format: Any = None) -> Tensor:
     """resize_() to the shape of a tensor."""
     return self.resize_(the_template.shape)
+
+
+@_method(Tensor)
+def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: Any = None) -> Tensor:
+    """Makes this object refer to the view as_strided(). Returns this object."""
+    return _moved(self, self.as_strided(size, stride, storage_offset))
 
 
 @_method(Tensor)

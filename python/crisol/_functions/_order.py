@@ -8,8 +8,8 @@ from .._method import _method, _numpy_names, into, tell_once
 from ._results import ValuesIndices
 from ._types import iinfo
 
-__all__ = ["argwhere", "bucketize", "isin", "msort", "nonzero", "searchsorted", "sort", "topk", "unique"]
-__all__ += ["all", "any", "unique_consecutive"]
+__all__ = ["argwhere", "bucketize", "isin", "msort", "nonzero", "nonzero_static", "searchsorted", "sort", "topk"]
+__all__ += ["unique", "all", "any", "unique_consecutive"]
 
 
 @_method(Tensor)
@@ -50,6 +50,14 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
 def _positions(input: Tensor) -> Tensor:
     columns = _c.nonzero(input if input.ndim else input.reshape(1))
     return _c.stack(list(columns), axis=1) if input.ndim else columns[0].unsqueeze(1)[:, :0]
+
+
+@_method(Tensor)
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Tensor | None = None) -> Tensor:
+    """The first `size` rows of nonzero(), and rows of fill_value where there are fewer. Waits for the device."""
+    found = _positions(input)[:size]
+    more = _c.full((size - found.shape[0], input.ndim), fill_value, dtype=found.dtype, device=found.device)
+    return into(out, _c.cat([found, more], 0))
 
 
 @_method(Tensor)

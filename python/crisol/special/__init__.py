@@ -10,6 +10,7 @@ from .._crisol import Tensor, erf, erfc, exp2, expm1, log1p
 from .._functions import digamma, erfinv, expit, logit, logsumexp, round, sinc, xlog1py, xlogy
 from .._functions._sloped import rounded_once
 from .._functions._types import floats
+from .._method import _in_place
 from . import _bessel, _gamma, _polynomials
 from ._bessel import *  # noqa: F403
 from ._gamma import *  # noqa: F403
@@ -87,6 +88,7 @@ def multigammaln(input: Tensor, p: int) -> Tensor:
 
 
 Tensor.mvlgamma = multigammaln
+_in_place(Tensor, "i0", "mvlgamma", "polygamma")
 
 
 def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:

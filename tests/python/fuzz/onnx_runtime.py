@@ -38,7 +38,7 @@ of_specials = [
 # nothing is.
 no_0 = ["Scan", "LSTM", "GRU", "RNN", "Einsum", "ReduceMean", "ArgMax", "ArgMin"]
 # In these it overlooks what is not a number.
-overlooking = ["LSTM", "GRU", "RNN", "MaxPool", "ArgMax", "ArgMin", "TopK", "Clip", "ReduceMax", "ReduceMin", "Unique"]
+overlooking = """LSTM GRU RNN MaxPool GlobalMaxPool ArgMax ArgMin TopK Clip ReduceMax ReduceMin Unique""".split()
 # These give their inputs' elements, or whole numbers: no program rounds.
 exact = """Constant Identity Reshape Transpose Squeeze Unsqueeze Expand Flatten Concat Split Slice Pad Tile Gather
     GatherND GatherElements Where Trilu Cast CastLike Floor Ceil Round Sign Abs Neg Relu Max Min Clip ConstantOfShape
