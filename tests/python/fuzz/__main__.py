@@ -1,6 +1,6 @@
 """Random programs of crisol's functions, compared with NumPy in double, and with PyTorch where it is installed, random
-layers compared with PyTorch, and random ONNX models compared with ONNX Runtime where it is installed. Prints each
-difference as a small program, with the seed that repeats it.
+layers and PyTorch's own samples of its functions compared with PyTorch, and random ONNX models compared with ONNX
+Runtime where it is installed. Prints each difference as a small program, with the seed that repeats it.
 
     python tests/python/fuzz --seconds 600          # as long as that
     python tests/python/fuzz --seed 1 --number 270  # one program again
@@ -20,10 +20,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import compare
 import layers
 import programs
+import samples
 
 has_onnx = all(importlib.util.find_spec(name) for name in ("onnx", "onnxruntime"))
 onnx_models = importlib.import_module("onnx_models") if has_onnx else None
-kinds = ["values", "gradients", "layers", "onnx"]
+kinds = ["values", "gradients", "layers", "samples", "onnx"]
 progress = os.environ.get("CRISOL_TEST_PROGRESS")
 
 
@@ -32,6 +33,8 @@ def attempt(kind, seed, number):
     random = np.random.default_rng([seed, number])
     if kind == "layers":
         return layers.difference(random)
+    if kind == "samples":
+        return samples.difference(random)
     if kind == "onnx":
         return onnx_models.attempt(random)
     program = programs.make(random, has_gradients=kind == "gradients")
@@ -53,9 +56,9 @@ def main():
     warnings.simplefilter("ignore")  # NumPy and PyTorch warn about 0 / 0.
     seed = given.seed if given.seed is not None else int(time.time())
     has_torch = compare.torch_names is not None
-    has = dict(values=True, gradients=True, layers=has_torch, onnx=onnx_models is not None)
+    has = dict(values=True, gradients=True, layers=has_torch, samples=has_torch, onnx=onnx_models is not None)
     if given.only and not has[given.only]:
-        parser.error(f"{given.only} needs {'PyTorch' if given.only == 'layers' else 'onnx and onnxruntime'}")
+        parser.error(f"{given.only} needs {'onnx and onnxruntime' if given.only == 'onnx' else 'PyTorch'}")
     own = [given.only] if given.only else [kind for kind in kinds if has[kind]]
     end = time.monotonic() + given.seconds
     number = given.number or 0

@@ -128,7 +128,8 @@ def of_crisol():
     xp, standard = crisol.array_api, crisol._crisol._standard  # The rules of types are NumPy's there.
     by_the_standard = {name: getattr(standard, name) for name in dir(standard) if not name.startswith("_")}
     return Names(
-        crisol, **by_the_standard, max=xp.max, min=xp.min, sort=xp.sort, set_items=put, in_place=lambda x, name, *others: getattr(x, name + "_")(*others),
+        crisol, **by_the_standard, max=xp.max, min=xp.min, sort=xp.sort, set_items=put,
+        in_place=lambda x, name, *others: getattr(x, name + "_")(*others),
         take=lambda x, index, axis: xp.take(x, crisol.asarray(np.asarray(index, np.int64)), axis=axis),
         einsum=lambda equation, a, b: crisol.einsum(equation, wide(a), wide(b)),
         index_add=lambda x, axis, index, source: crisol.index_add(wide(x), axis, crisol.asarray(index), wide(source)),
