@@ -25,6 +25,7 @@ if [ -x "$python" ] && [ -e build/python/crisol/_crisol/__init__.pyi ]; then
   # Modules that crisol itself does not import are named.
   modules="crisol crisol.from_pytorch crisol.gguf"
   if compgen -G "build/python/crisol/_dist*" >/dev/null; then modules="$modules crisol.distributed"; fi
+  if PYTHONPATH=build/python "$python" -c 'import crisol.torch' 2>/dev/null; then modules="$modules crisol.torch"; fi
   # shellcheck disable=SC2086
   PYTHONPATH=build/python "$python" -m pdoc --docformat restructuredtext --output-directory build/api/python $modules \
     '!crisol\._' '!crisol\.nn\._'

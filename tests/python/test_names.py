@@ -21,10 +21,15 @@ def modules():
     for module in pkgutil.walk_packages(crisol.__path__, "crisol."):
         if any(part.startswith("_") for part in module.name.split(".")):
             continue
-        # A wheel leaves these out. The last one needs PyTorch too.
+        # A wheel leaves these out. The last one shows the package torch_crisol, which needs PyTorch too.
         needs = {"crisol.distributed": ["crisol._dist"], "crisol.torch": ["torch_crisol", "torch"]}
         if all(importlib.util.find_spec(needed) for needed in needs.get(module.name, [])):
             yield module.name
+
+
+def is_own(module):
+    """Whether a module's name is one of the project's packages, or of a part of one."""
+    return module.partition(".")[0] in ("crisol", "torch_crisol")
 
 
 def public_names(name):
@@ -36,7 +41,7 @@ def public_names(name):
             continue
         if not (inspect.isclass(value) or inspect.isroutine(value)):
             continue
-        if (getattr(value, "__module__", None) or "crisol").partition(".")[0] != "crisol":
+        if not is_own(getattr(value, "__module__", None) or "crisol"):
             continue
         yield f"{name}.{attribute}", value
         if inspect.isclass(value):
@@ -77,7 +82,8 @@ def has_text(value):
 def test_reference_has_every_public_name(tmp_path):
     pytest.importorskip("pdoc")
     # As docs/build.sh does: modules that crisol itself does not import are named.
-    named = [module for module in ("crisol", "crisol.from_pytorch", "crisol.gguf", "crisol.distributed") if module in modules()]
+    named = ["crisol", "crisol.from_pytorch", "crisol.gguf", "crisol.distributed", "crisol.torch"]
+    named = [module for module in named if module in modules()]
     command = [sys.executable, "-m", "pdoc", "--docformat", "restructuredtext", "--output-directory", str(tmp_path)]
     command += [*named, r"!crisol\._", r"!crisol\.nn\._"]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -131,7 +137,7 @@ def test_no_helpers_are_exported(name):
         for attribute in names_of(module)
         if (value := getattr(module, attribute)) is not None
         and (inspect.ismodule(value) or inspect.isclass(value) or inspect.isroutine(value))
-        and not (value.__name__ if inspect.ismodule(value) else value.__module__ or "crisol").startswith("crisol")
+        and not is_own(value.__name__ if inspect.ismodule(value) else value.__module__ or "crisol")
     }
     assert not foreign
     # Classes of crisol that other modules import, and helpers that once were public.
@@ -148,7 +154,7 @@ def written_in_python(name):
             held += [vars(value)["__init__"]] if "__init__" in vars(value) else []
         for function in held:
             function = getattr(function, "fget", None) or getattr(function, "__func__", function)
-            if inspect.isfunction(function) and (function.__module__ or "").startswith("crisol"):
+            if inspect.isfunction(function) and is_own(function.__module__ or ""):
                 yield path, inspect.unwrap(function)
 
 
