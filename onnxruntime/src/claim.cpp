@@ -154,7 +154,8 @@ std::vector<std::vector<const OrtNode*>> claimed_sets(const OrtGraph* graph, con
     else if (!reasons[i].empty())
       tell(i, reasons[i]);
   for (const std::vector<std::size_t>& set : sets) {
-    const bool is_worth = set.size() >= std::min(least_nodes, nodes.size()) ||
+    // ONNX Runtime replaces ops that its CPU does not have, and then does not store the model.
+    const bool is_worth = options.context.is_stored || set.size() >= std::min(least_nodes, nodes.size()) ||
                           std::any_of(set.begin(), set.end(), [&](std::size_t i) { return is_heavy(op_of(nodes[i])); });
     if (!is_worth) {
       for (const std::size_t i : set) tell(i, "too little work between nodes that are left");

@@ -1,5 +1,6 @@
 #include "provider.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "claim.h"
@@ -29,14 +30,34 @@ Provider::Provider(Options options, const OrtLogger* logger, std::shared_ptr<con
   };
 }
 
+namespace {
+
+/// The model's names for the values of a fused node. The EPContext node in it has these values in the order of the
+/// model's; ONNX Runtime may order those of the fused node in another way, and leaves out outputs that nobody uses.
+std::vector<std::string> model_names(const std::vector<const OrtValueInfo*>& fused,
+                                     const std::vector<std::string>& context,
+                                     const std::vector<onnx::ValueInfo>& model) {
+  if (context.size() != model.size())
+    throw RuntimeError("[crisol] an EPContext node has " + std::to_string(context.size()) +
+                       " inputs or outputs, and its data have " + std::to_string(model.size()));
+  std::vector<std::string> names;
+  for (const OrtValueInfo* value : fused) {
+    const auto at = std::find(context.begin(), context.end(), name_of(value));
+    names.push_back(at == context.end() ? "" : model[static_cast<std::size_t>(at - context.begin())].name);
+  }
+  return names;
+}
+
+}  // namespace
+
 OrtNodeComputeInfo* Provider::compile(const OrtGraph* graph, const OrtNode* fused, OrtNode** context_node) const {
   GraphReader reader(graph);
   const onnx::ModelParts parts = std::move(reader).take();
   std::vector<std::string> inputs, outputs;
-  if (is_context(parts.graph.nodes.front())) {
-    onnx::Model model = load_context(parts.graph.nodes.front(), graph, options_);
-    for (const onnx::ValueInfo& one : model.inputs()) inputs.push_back(one.name);
-    for (const onnx::ValueInfo& one : model.outputs()) outputs.push_back(one.name);
+  if (const onnx::NodeParts& first = parts.graph.nodes.front(); is_context(first)) {
+    onnx::Model model = load_context(first, graph, options_);
+    inputs = model_names(inputs_of(fused), first.inputs, model.inputs());
+    outputs = model_names(outputs_of(fused), first.outputs, model.outputs());
     return std::make_unique<Compiled>(std::move(model), fused, inputs, outputs, options_).release();
   }
   for (const OrtValueInfo* value : inputs_of(fused)) inputs.push_back(is_constant(value) ? "" : name_of(value));
