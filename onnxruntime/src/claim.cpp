@@ -135,10 +135,12 @@ std::vector<std::vector<const OrtNode*>> claimed_sets(const OrtGraph* graph, con
   if (nodes.empty()) return {};
   GraphReader reader(graph);
   const onnx::ModelParts parts = std::move(reader).take();
-  std::vector<std::string> reasons = refusals(parts, options.device);
   // The graphs within a node come first. If no node of such a graph is refused, the whole outer node may be claimed
-  // later. A stored model has EPContext nodes in its own graph alone.
+  // later. A stored model has EPContext nodes in its own graph alone. Version 1.23 does not tell where a graph is, but
+  // a branch has no inputs.
   const bool is_within = get<const OrtNode*>(api().Graph_GetParentNode, graph) != nullptr;
+  if (!can_share_graphs() && (is_within || parts.graph.inputs.empty())) return {};
+  std::vector<std::string> reasons = refusals(parts, options.device);
   const bool is_taken = std::all_of(reasons.begin(), reasons.end(), [](const std::string& one) { return one.empty(); });
   if (is_within && (is_taken || options.context.is_stored || !names_sets_of_inner_graphs())) return {};
   const std::vector<std::vector<std::size_t>> sets = complete_sets(nodes, reasons);

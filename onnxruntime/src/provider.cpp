@@ -16,7 +16,7 @@ Provider::Provider(Options options, const OrtLogger* logger, std::shared_ptr<con
   version = api_version;
   GetName = [](const OrtEp*) { return provider_name; };
   GetCapability = [](OrtEp* self, const OrtGraph* graph, OrtEpGraphSupportInfo* info) {
-    return guarded([&] { static_cast<const Provider*>(self)->claim(graph, info); });
+    return guarded([&] { static_cast<Provider*>(self)->claim(graph, info); });
   };
   Compile = [](OrtEp* self, const OrtGraph** graphs, const OrtNode** fused_nodes, std::size_t count,
                OrtNodeComputeInfo** computes, OrtNode** context_nodes) {
@@ -68,13 +68,18 @@ OrtNodeComputeInfo* Provider::compile(const OrtGraph* graph, const OrtNode* fuse
 }
 
 /// A graph that the importer cannot read at all stays with ONNX Runtime.
-void Provider::claim(const OrtGraph* graph, OrtEpGraphSupportInfo* info) const {
+void Provider::claim(const OrtGraph* graph, OrtEpGraphSupportInfo* info) {
   std::vector<std::vector<const OrtNode*>> sets;
   try {
     sets = claimed_sets(graph, options_, logger_);
   } catch (const Error& error) {
     logger_.log(level_warning, std::string("crisol leaves the whole graph: ") + error.what());
   }
+  if (has_claimed_ && !sets.empty() && !can_share_graphs()) {
+    logger_.log(level_warning, "crisol leaves a graph, because ONNX Runtime 1.23 gives sets in two graphs one name");
+    return;
+  }
+  has_claimed_ = has_claimed_ || !sets.empty();
   for (const std::vector<const OrtNode*>& set : sets) {
     // The inputs of a stored model are known by their positions, so constants stay among them.
     const OrtNodeFusionOptions fusion{api_version, op_of(set.front()) != context_op};

@@ -16,10 +16,11 @@ class Provider : public OrtEp {
  private:
   /// Makes what computes a set of nodes. If the session stores its model, also makes the node for it.
   OrtNodeComputeInfo* compile(const OrtGraph* graph, const OrtNode* fused, OrtNode** context_node) const;
-  void claim(const OrtGraph* graph, OrtEpGraphSupportInfo* info) const;
+  void claim(const OrtGraph* graph, OrtEpGraphSupportInfo* info);
 
   Options options_;
   Logger logger_;
+  bool has_claimed_ = false;  ///< Whether a set of nodes of the session was claimed.
   std::shared_ptr<const void> owner_;
 };
 

@@ -1,7 +1,7 @@
 """Which nodes the provider takes, and their results for inputs of several sizes."""
 import numpy as np
 import onnxruntime
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from provider import CPU, PROVIDER, nodes_by_provider, session_of
 from session_nets import RANDOM, check_same, image, model_of, small_net
@@ -92,6 +92,32 @@ def test_branches_that_alone_use_an_input(devices):
     # Before 1.27 a set of nodes does not get what only graphs within its nodes use.
     gives_all = int(onnxruntime.__version__.split(".")[1]) >= 27
     assert not nodes or (nodes == {PROVIDER: 3} if gives_all else nodes[PROVIDER] >= 2), nodes
+
+
+def test_branches_that_use_constants_alone(devices):
+    f32, weight = TensorProto.FLOAT, RANDOM.integers(-2, 3, (4, 4)).astype(np.float32)
+
+    def branch(op, has_own_weight):
+        name = "w" + op if has_own_weight else "w"
+        nodes = [helper.make_node("MatMul", [name, name], ["p" + op]), helper.make_node(op, ["p" + op], [op])]
+        own = [numpy_helper.from_array(weight, name)] if has_own_weight else []
+        return helper.make_graph(nodes, op, [], [helper.make_tensor_value_info(op, f32, [4, 4])], own)
+
+    for has_own_weight in (False, True):
+        for more in ([], [helper.make_node("MatMul", ["x", "w"], ["z"])]):
+            branches = {f"{kind}_branch": branch(op, has_own_weight) for kind, op in (("then", "Abs"), ("else", "Neg"))}
+            model = model_of([helper.make_node("If", ["c"], ["y"], **branches), *more],
+                             [("c", TensorProto.BOOL, []), ("x", f32, [4, 4])],
+                             [("y", f32, None), *(("z", f32, None) for _ in more)], [("w", weight)])
+            settings = onnxruntime.SessionOptions()
+            settings.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # Folds no constants.
+            settings.log_severity_level = 4
+            settings.add_provider_for_devices(devices[:1], {})
+            session = onnxruntime.InferenceSession(model, settings, enable_fallback=0)
+            for condition in (True, False):
+                inputs = {"x": weight, "c": np.array(condition)}
+                for found, expected in zip(session.run(None, inputs), session_of(model, []).run(None, inputs)):
+                    np.testing.assert_array_equal(found, expected)
 
 
 def test_nodes_within_a_node_that_stays_with_onnx_runtime(devices):

@@ -172,7 +172,7 @@ def test_stored_models_give_each_output_its_own_value(devices):
             source.write_bytes(model)
             session_that_stores(source, devices, file_path=stored, embed_mode=1)
             if not stored.exists():  # Version 1.23: nothing is claimed.
-                return
+                continue
             for found, right in zip(session_of(str(stored), devices).run(wanted, x), expected):
                 np.testing.assert_array_equal(found, right)
 
@@ -188,6 +188,8 @@ def test_stored_models_with_an_op_that_onnx_runtime_replaces(devices):
         source, stored = pathlib.Path(name) / "net.onnx", pathlib.Path(name) / "stored.onnx"
         source.write_bytes(model)
         session_that_stores(source, devices, file_path=stored, embed_mode=1)
+        if not stored.exists():  # Version 1.23: nothing is claimed.
+            return
         found = session_of(str(stored), devices).run(None, inputs)
     np.testing.assert_allclose(found[0], np.full((2, 6), -np.log(6)), rtol=2e-3)
     np.testing.assert_array_equal(found[1], inputs["x"])
