@@ -5,9 +5,20 @@
 // Average  a += lr (p - a), or a = p at the first step
 #include "optim/optimizer.h"
 
+// Momenta are floats, or have the type of the gradients.
+#ifdef STORED_MOMENTA
+#define MOMENTUM STORED
+#define load_momenta load_elements
+#define store_momenta store_elements
+#else
+#define MOMENTUM float
+#define load_momenta load_lanes
+#define store_momenta store_lanes
+#endif
+
 STEP_KERNEL void optimizer_sgd(__global float* restrict parameters, const ulong parameters_offset,
                                __global const STORED* restrict gradients, const ulong gradients_offset,
-                               __global float* restrict momenta, const ulong momenta_offset,
+                               __global MOMENTUM* restrict momenta, const ulong momenta_offset,
                                __global const float* restrict hyper, const ulong hyper_offset,
                                __global const float* restrict progress, const ulong progress_offset, const long count,
                                const float decay, const float undamped, const int flags) {
@@ -23,8 +34,8 @@ STEP_KERNEL void optimizer_sgd(__global float* restrict parameters, const ulong 
     const floatv p = load_lanes(parameters + at, n);
     floatv g = gradient_at(gradients + at, n, flags) + decay * p;
     if (flags & WITH_MOMENTUM) {
-      const floatv b = is_first ? g : momentum * load_lanes(momenta + at, n) + undamped * g;
-      store_lanes(b, n, momenta + at);
+      const floatv b = is_first ? g : momentum * load_momenta(momenta + at, n) + undamped * g;
+      store_momenta(b, n, momenta + at);
       g = flags & NESTEROV ? g + momentum * b : b;
     }
     store_lanes(p - lr * g, n, parameters + at);
@@ -35,7 +46,7 @@ STEP_KERNEL void optimizer_rmsprop(__global float* restrict parameters, const ul
                                    __global const STORED* restrict gradients, const ulong gradients_offset,
                                    __global float* restrict squares, const ulong squares_offset,
                                    __global float* restrict means, const ulong means_offset,
-                                   __global float* restrict momenta, const ulong momenta_offset,
+                                   __global MOMENTUM* restrict momenta, const ulong momenta_offset,
                                    __global const float* restrict hyper, const ulong hyper_offset, const long count,
                                    const float alpha, const float one_minus_alpha, const float eps, const float decay,
                                    const int flags) {
@@ -62,8 +73,8 @@ STEP_KERNEL void optimizer_rmsprop(__global float* restrict parameters, const ul
     }
     floatv u = g / (sqrt(variance) + eps);
     if (flags & WITH_MOMENTUM) {
-      u += momentum * load_lanes(momenta + at, n);
-      store_lanes(u, n, momenta + at);
+      u += momentum * load_momenta(momenta + at, n);
+      store_momenta(u, n, momenta + at);
     }
     store_lanes(p - lr * u, n, parameters + at);
   }

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "crisol/ops/optimizer.h"
+#include "optim/optimizer_impl.h"
 
 namespace crisol::optim {
 
@@ -58,7 +59,7 @@ void check_nesterov(const ParamGroup& group) {
 
 std::vector<std::string> states_of_sgd(const ParamGroup& group) {
   if (*group.momentum == 0) return {};
-  return {"momentum_buffer"};
+  return {momentum_state};
 }
 
 std::vector<std::string> states_of_adam(const ParamGroup& group) {
@@ -70,7 +71,7 @@ std::vector<std::string> states_of_adam(const ParamGroup& group) {
 std::vector<std::string> states_of_rmsprop(const ParamGroup& group) {
   std::vector<std::string> names{"square_avg"};
   if (*group.centered) names.emplace_back("grad_avg");
-  if (*group.momentum != 0) names.emplace_back("momentum_buffer");
+  if (*group.momentum != 0) names.emplace_back(momentum_state);
   return names;
 }
 
@@ -82,7 +83,7 @@ SGD::SGD(std::vector<ParamGroup> groups, const SGDOptions& defaults)
     : Optimizer({"SGD", check_nesterov, states_of_sgd,
                  [](const Range& r) {
                    const ParamGroup& g = r.group;
-                   ops::sgd_step(r.parameters, r.gradients, r.state("momentum_buffer"), r.hyper, r.progress,
+                   ops::sgd_step(r.parameters, r.gradients, r.state(momentum_state), r.hyper, r.progress,
                                  {*g.dampening, *g.weight_decay, *g.nesterov, *g.maximize});
                  }},
                 std::move(groups), settings_of(defaults)) {}
@@ -115,7 +116,7 @@ RMSprop::RMSprop(std::vector<ParamGroup> groups, const RMSpropOptions& defaults)
                  [](const Range& r) {
                    const ParamGroup& g = r.group;
                    ops::rmsprop_step(r.parameters, r.gradients, r.state("square_avg"),
-                                     *g.centered ? r.state("grad_avg") : Tensor(), r.state("momentum_buffer"), r.hyper,
+                                     *g.centered ? r.state("grad_avg") : Tensor(), r.state(momentum_state), r.hyper,
                                      {*g.alpha, *g.eps, *g.weight_decay, *g.maximize});
                  }},
                 std::move(groups), settings_of(defaults)) {}

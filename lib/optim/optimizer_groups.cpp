@@ -109,9 +109,12 @@ void OptimizerImpl::complete(std::vector<ParamGroup>& added, Device device) cons
 }
 
 void OptimizerImpl::add_states(GroupMemory& group, const ParamGroup& group_settings) const {
-  for (const std::string& state : method.state_names(group_settings))
-    if (!group.states.contains(state))
-      group.states.emplace_back(state, zeros({group.range.count()}, group.hyper.dtype(), group.hyper.device()));
+  for (const std::string& state : method.state_names(group_settings)) {
+    if (group.states.contains(state)) continue;
+    const bool is_half = group.arena->remainders.defined() && state == momentum_state;
+    const DType type = is_half ? group.arena->values.dtype() : group.hyper.dtype();
+    group.states.emplace_back(state, zeros({group.range.count()}, type, group.hyper.device()));
+  }
 }
 
 std::vector<GroupMemory> OptimizerImpl::memory_of(const std::vector<ParamGroup>& added, Device device) const {

@@ -11,6 +11,10 @@
 
 namespace crisol::optim {
 
+/// The state of momenta. Beside parameters that are all bf16, it is bf16, as PyTorch's is. A mean of squares would not
+/// decay in bf16, because a step of it is smaller than the spacing of the type. So other states are f32.
+inline constexpr const char* momentum_state = "momentum_buffer";
+
 /// Whether x is at this place of an arena, in contiguous order.
 bool is_in_arena(const Tensor& x, const Tensor& arena, std::int64_t begin);
 

@@ -34,6 +34,18 @@ std::vector<std::vector<double>> read_progress(const std::map<std::string, Tenso
   return progress;
 }
 
+/// The state, with momenta of the type that the optimiser's have. Before momenta were bf16, they were saved as f32.
+NamedTensors with_own_momenta(const NamedTensors& own, const NamedTensors& state) {
+  const std::string begin = concat(momentum_state, '.');
+  NamedTensors all;
+  for (const auto& [name, tensor] : state) {
+    const bool is_momentum = tensor.defined() && name.compare(0, begin.size(), begin) == 0 && own.contains(name);
+    const bool is_older = is_momentum && computes_in_f32(tensor.dtype()) && own[name].dtype() == DType::bf16;
+    all.emplace_back(name, is_older ? ops::cast(tensor, DType::bf16) : tensor);
+  }
+  return all;
+}
+
 }  // namespace
 
 NamedTensors Optimizer::state_dict() const {
@@ -61,7 +73,7 @@ NamedTensors Optimizer::state_dict() const {
 void Optimizer::load_state_dict(const NamedTensors& state) {
   OptimizerImpl& s = *impl_;
   const NamedTensors own = state_dict();
-  const std::map<std::string, Tensor> given = match_state("load_state_dict", own, state);
+  const std::map<std::string, Tensor> given = match_state("load_state_dict", own, with_own_momenta(own, state));
   std::vector<ParamGroup> settings;
   for (std::size_t g = 0; g < s.groups.size(); ++g) {
     ParamGroup saved;

@@ -37,7 +37,7 @@ void check_flat(const char* op, const StepTensor& first, std::initializer_list<S
   const bool wide = is_wide(first.tensor.dtype());
   const auto check = [&](const StepTensor& t) {
     const DType dtype = t.tensor.dtype();
-    const TypesThat types{wide ? is_f64 : t.is_gradient ? computes_in_f32 : is_f32};
+    const TypesThat types{wide ? is_f64 : t.may_be_half ? computes_in_f32 : is_f32};
     require(types.hold(dtype) && t.tensor.is_contiguous(), op, t.name, " must be ", types, " and contiguous, not ",
             dtype, " of shape ", t.tensor.shape(), " with strides ", t.tensor.strides());
   };
@@ -73,6 +73,13 @@ runtime::KernelSpec step_kernel(runtime::DeviceState& device, const char* source
   runtime::Defines defines{{"VW", geometry.width}, {"BLOCK", geometry.block}};
   if (gradients.defined()) define_elements(defines, storage_of(gradients));
   return {source, entry, defines};
+}
+
+runtime::KernelSpec momentum_kernel(runtime::DeviceState& device, const char* entry, const Tensor& gradients,
+                                    const Tensor& momenta) {
+  runtime::KernelSpec kernel = step_kernel(device, "optim/optimizer_sgd.cl", entry, gradients);
+  if (!is_f32(momenta.dtype())) kernel.defines.add({"STORED_MOMENTA", 1});
+  return kernel;
 }
 
 runtime::NdRange step_range(runtime::DeviceState& device, std::int64_t count) {

@@ -12,9 +12,11 @@ void rmsprop_step(const Tensor& parameters, const Tensor& gradients, const Tenso
   // A missing buffer is replaced by an existing buffer, which the kernel does not use in its place.
   const Tensor& mean = centered ? means : parameters;
   const Tensor& buffer = has_momentum ? momenta : parameters;
-  check_flat(
-      op, {"the parameters", parameters},
-      {{"the gradients", gradients, true}, {"the squares", squares}, {"the means", mean}, {"the momenta", buffer}});
+  check_flat(op, {"the parameters", parameters},
+             {{"the gradients", gradients, true},
+              {"the squares", squares},
+              {"the means", mean},
+              momenta_of(buffer, gradients)});
   check_control(op, {"hyper", hyper}, parameters.device(), hyper_size, parameters.dtype());
   check_rate(op, "alpha", rule.alpha);
   check_amount(op, "eps", rule.eps);
@@ -23,7 +25,7 @@ void rmsprop_step(const Tensor& parameters, const Tensor& gradients, const Tenso
   if (is_wide(parameters.dtype()))
     return wide_rmsprop_step(parameters, gradients, squares, means, momenta, hyper, rule);
   runtime::DeviceState& device = state_of(parameters);
-  runtime::launch(device, step_kernel(device, "optim/optimizer_sgd.cl", "optimizer_rmsprop", gradients),
+  runtime::launch(device, momentum_kernel(device, "optimizer_rmsprop", gradients, buffer),
                   step_range(device, parameters.numel()), out(parameters), in(gradients), out(squares),
                   centered ? out(mean) : in(mean), has_momentum ? out(buffer) : in(buffer), in(hyper),
                   parameters.numel(), static_cast<float>(rule.alpha), static_cast<float>(1 - rule.alpha),

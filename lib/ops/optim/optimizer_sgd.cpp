@@ -10,7 +10,7 @@ void sgd_step(const Tensor& parameters, const Tensor& gradients, const Tensor& m
   const bool has_momentum = momenta.defined();
   // A missing buffer is replaced by an existing buffer, which the kernel does not use in its place.
   const Tensor& buffer = has_momentum ? momenta : parameters;
-  check_flat(op, {"the parameters", parameters}, {{"the gradients", gradients, true}, {"the momenta", buffer}});
+  check_flat(op, {"the parameters", parameters}, {{"the gradients", gradients, true}, momenta_of(buffer, gradients)});
   check_control(op, {"hyper", hyper}, parameters.device(), hyper_size, parameters.dtype());
   check_control(op, {"progress", progress}, parameters.device(), progress_size, parameters.dtype());
   check_amount(op, "weight_decay", rule.weight_decay);
@@ -20,7 +20,7 @@ void sgd_step(const Tensor& parameters, const Tensor& gradients, const Tensor& m
 
   if (is_wide(parameters.dtype())) return wide_sgd_step(parameters, gradients, momenta, hyper, progress, rule);
   runtime::DeviceState& device = state_of(parameters);
-  runtime::launch(device, step_kernel(device, "optim/optimizer_sgd.cl", "optimizer_sgd", gradients),
+  runtime::launch(device, momentum_kernel(device, "optimizer_sgd", gradients, buffer),
                   step_range(device, parameters.numel()), out(parameters), in(gradients),
                   has_momentum ? out(buffer) : in(buffer), in(hyper), in(progress), parameters.numel(),
                   static_cast<float>(rule.weight_decay), static_cast<float>(1 - rule.dampening),

@@ -220,6 +220,32 @@ TEST_CASE("rmsprop_step follows PyTorch's formula") {
   }
 }
 
+TEST_CASE("Momenta may have the type of gradients that are halves, and are rounded to it") {
+  for (const DType type : {DType::bf16, DType::f16})
+    for (const bool is_sgd : {true, false})
+      for (const std::int64_t count : {15, 1000}) {
+        CAPTURE(type);
+        CAPTURE(is_sgd);
+        const Tensor start = tensor_of(random_values(1, count), {count}), momenta = zeros({count}, type),
+                     squares = zeros({count}), hyper = ops::make_hyper(Device()),
+                     progress = ops::make_progress(Device());
+        ops::write_hyper(hyper, 0.1, 0.9);
+        for (std::uint64_t step = 0; step < 3; ++step) {
+          ops::advance_step(progress, hyper);
+          const Tensor g = tensor_of(random_values(10 + step, count), {count}, type), wide = momenta.to(DType::f32),
+                       before = squares.clone(), p = start.clone(), expected = start.clone();
+          const auto take = [&](const Tensor& parameters, const Tensor& b, const Tensor& v) {
+            if (is_sgd) return ops::sgd_step(parameters, g, b, hyper, progress);
+            ops::rmsprop_step(parameters, g, v, Tensor(), b, hyper);
+          };
+          take(p, momenta, squares);
+          take(expected, wide, before);
+          CHECK(values_of(p) == values_of(expected));
+          CHECK(values_of(momenta) == values_of(wide.to(type)));
+        }
+      }
+}
+
 TEST_CASE("rmsprop_step, centered: a constant gradient gives no NaN") {
   const Tensor p = zeros({40});
   const Tensor squares = zeros({40});

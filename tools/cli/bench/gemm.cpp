@@ -56,6 +56,11 @@ Work prepare_gemm(const Values& v) {
     return work;
   }
   const Operand a = operand(v, batch, m, k, v.on("transa")), b = operand(v, batch, k, n, v.on("transb"));
+  if (v.on("kept") && batch == 1) {
+    // b is a weight, as in a model, so that copies of it are kept.
+    work.run = in_precision(precision_of(v), [a, weight = b.matrix.transpose(0, 1)] { ops::linear(a.matrix, weight); });
+    return work;
+  }
   work.run = in_precision(precision_of(v), [=] { ops::matmul(a.matrix, b.matrix); });
   if (!v.on("kept"))
     work.renew = [=] {
@@ -88,7 +93,9 @@ const Case gemm_case{"gemm",
                       precision_key(),
                       dtype_of_gemm(),
                       {"block", "32", ">=0", "q8, q4: elements along k that share a scale; 0: all of them"},
-                      {"kept", "0", "0|1", "0: both are written in between, so all packing is included; 1: they stay"}},
+                      {"kept", "0", "0|1",
+                       "0: both are written in between, so all packing is included; 1: they stay, and b is a weight "
+                       "whose copies are kept"}},
                      prepare_gemm};
 
 }  // namespace crisol::cli::bench

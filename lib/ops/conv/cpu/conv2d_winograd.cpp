@@ -45,18 +45,29 @@ std::int64_t iterations_of(const WinogradSizes& s, const Cut& cut) {
          8 * n * 36;
 }
 
+// Items take equal numbers of units, but for one. Each item has scratch memory. So there are at most two items for a
+// core, and of these numbers the largest with which the last core ends first.
+std::int64_t items_of(std::int64_t units, std::int64_t cores) {
+  const std::int64_t most = std::min(units, std::max<std::int64_t>(4, 2 * cores)), least = std::min(units, cores);
+  const auto rounds = [&](std::int64_t items) { return ceil_div(items, cores) * ceil_div(units, items); };
+  std::int64_t best = most;
+  for (std::int64_t items = most; items >= least; --items)
+    if (rounds(items) < rounds(best)) best = items;
+  return best;
+}
+
 Cut cut_of(const WinogradSizes& s, const Target& target) {
   Cut cut{};
   cut.width = target.cpu_vector_width();
   cut.vectors = panel_columns(target) / cut.width;
   cut.rows = cut.width == 16 ? 8 : 4;
-  const std::int64_t panels = ceil_div(s.outputs, cut.rows), compute_units = target.info.compute_units;
+  const std::int64_t panels = ceil_div(s.outputs, cut.rows);
   // With few tiles, as in the last layers of networks, some cores would have no work.
-  const std::int64_t cores = std::max<std::int64_t>(1, compute_units);
+  const std::int64_t cores = std::max<std::int64_t>(1, target.info.compute_units);
   const auto uneven = [&](std::int64_t units) { return 8 * ceil_div(units, cores) * cores > 9 * units; };
   cut.blocks = 1;
   while (2 * cut.blocks <= panels && (cut.units(s) < 2 * cores || uneven(cut.units(s)))) cut.blocks *= 2;
-  cut.items = std::min(cut.units(s), std::max<std::int64_t>(4, 2 * compute_units));
+  cut.items = items_of(cut.units(s), cores);
   cut.slice = slice_of(s, cut);
   cut.iterations = iterations_of(s, cut);
   return cut;
