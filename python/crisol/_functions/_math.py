@@ -182,7 +182,6 @@ def xlog1py(input: Any, other: Any) -> Tensor:
 
 def _times_log(input: Any, other: Any, log: Any) -> Tensor:
     x, y = both_floats(input, other)
-    y = floats(y)
     zero = _c.logical_and(_c.eq(x, 0), _c.logical_not(_c.logical_or(_c.isfinite(log(y)), _c.isnan(y))))
     return _c.where(zero, 0.0, x * log(_c.where(zero, 1.0, y)))
 
@@ -245,7 +244,10 @@ def float_power(input: Any, exponent: Any) -> Tensor:
 @_method(Tensor)
 def nextafter(input: Tensor, other: Tensor) -> Tensor:
     """The number next to `input` in the direction of `other`."""
-    if input.dtype != other.dtype or input.dtype.itemsize != 2 or not _c.isdtype(input.dtype, "real floating"):
+    if input.dtype != other.dtype:
+        common = _c.result_type(input, other)
+        input, other = input.to(common), other.to(common)
+    if input.dtype.itemsize != 2 or not _c.isdtype(input.dtype, "real floating"):
         return _c.nextafter(input, other)
     input, other = _c._broadcast_tensors([input, other])
     # The bits of halves are in the order of their sizes, so the next half has the next number as its bits.
@@ -376,7 +378,7 @@ def can_cast(from_: Any, to: Any) -> bool:
 @autocasts
 def erfinv(input: Tensor) -> Tensor:
     """The inverse of erf(), with a relative error of at most 1e-6, or of a few eps of float64."""
-    return sloped(input, _erfinv, lambda x: _c.exp(_c.square(erfinv(x))) * (math.sqrt(math.pi) / 2))
+    return sloped(floats(input), _erfinv, lambda x: _c.exp(_c.square(erfinv(x))) * (math.sqrt(math.pi) / 2))
 
 
 def _erfinv(x: Tensor) -> Tensor:

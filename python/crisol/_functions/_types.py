@@ -20,9 +20,17 @@ def floats(x: Tensor) -> Tensor:
 
 
 def both_floats(a: Any, b: Any) -> tuple[Tensor, Tensor]:
-    """Two operands as tensors, of which at most one is a number. It gets the dtype of the tensor with fractions."""
-    like = floats(a if isinstance(a, Tensor) else b)
-    x, y = (v if isinstance(v, Tensor) else _c.asarray(v, dtype=like.dtype, device=like.device) for v in (a, b))
+    """Two operands as tensors with fractions, of which at most one is a number. A number and whole numbers get the dtype
+    of the tensor with fractions."""
+    tensors = [v for v in (a, b) if isinstance(v, Tensor)]
+    fractions = [v.dtype for v in tensors if _c.isdtype(v.dtype, "real floating")]
+    dtype, device = fractions[0] if fractions else _c._default_dtype(), tensors[0].device
+    x, y = (
+        (v if _c.isdtype(v.dtype, "real floating") else v.to(dtype))
+        if isinstance(v, Tensor)
+        else _c.asarray(v, dtype=dtype, device=device)
+        for v in (a, b)
+    )
     return x, y
 
 

@@ -68,7 +68,7 @@ def _density(a: Tensor, x: Tensor) -> Tensor:
 
 
 def _incomplete(input: Any, other: Any, upper: bool) -> Tensor:
-    a, x = (floats(v) for v in both_floats(input, other))
+    a, x = both_floats(input, other)
     dtype = _c.result_type(a, x)
     a, x = _c._broadcast_tensors([a.to(_c.float32), x.to(_c.float32)])
     regular = _c.logical_and(_c.logical_and(_c.gt(a, 0), _c.gt(x, 0)), _c.logical_and(a < math.inf, x < math.inf))

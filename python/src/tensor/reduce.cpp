@@ -100,19 +100,25 @@ constexpr Running runnings[]{
     {"cumulative_prod", &cumulative_prod, "The running product along an axis. include_initial puts a 1 in front."},
 };
 
+/// The operand of a sum or a product with a result of this type. Numbers with fractions are converted before it, and
+/// all numbers if the type is bool. Whole numbers are added in 64 bits, which gives the same lower bits.
+Tensor operand_of(const Tensor& x, const std::optional<DType>& dtype) {
+  return dtype && (is_floating(*dtype) || is_floating(x.dtype()) || *dtype == DType::boolean) ? x.to(*dtype) : x;
+}
+
 /// The axis may be omitted for a tensor of rank 1.
 Tensor run_along(const Running& row, const Tensor& x, std::optional<int> axis, const std::optional<DType>& dtype,
                  bool include_initial) {
   if (!axis && x.dim() != 1)
     throw Error(ErrorCode::invalid_argument,
                 std::string("[") + row.name + "] axis must be given for a tensor of rank " + std::to_string(x.dim()));
-  const Tensor from = dtype && is_floating(*dtype) ? x.to(*dtype) : x;
+  const Tensor from = operand_of(x, dtype);
   const Tensor y = row.function(from, axis.value_or(0), include_initial);
   return dtype ? y.to(*dtype) : y;
 }
 
 Tensor accumulate(const Accumulation& row, const Tensor& x, const Reduced& how, const std::optional<DType>& dtype) {
-  const Tensor from = dtype && is_floating(*dtype) ? x.to(*dtype) : x;
+  const Tensor from = operand_of(x, dtype);
   const Tensor y = how.run(from, row.function);
   return dtype ? y.to(*dtype) : y;
 }

@@ -333,3 +333,31 @@ def test_equal_elements_share_the_gradient_of_a_median():
     y = x.median()
     y.backward()
     assert math.isnan(y.item()) and x.grad.tolist() == [0.0, 1.0, 0.0]
+
+
+def test_sums_with_a_dtype_convert_first():
+    x = crisol.tensor([1.7, 2.7, -1.5], dtype=crisol.float64)
+    assert x.sum(dtype=crisol.int64).item() == 2 and x.prod(dtype=crisol.int64).item() == -2
+    assert x.sum(0, dtype=crisol.int16).item() == 2 and crisol.nansum(x, dtype=crisol.int32).item() == 2
+    halves = crisol.tensor([0.75] * 4)
+    assert halves.sum(dtype=crisol.int8).item() == 0
+    signs = crisol.tensor([1, -1])
+    assert signs.sum(dtype=crisol.bool).item() is True and (signs * 2).prod(dtype=crisol.bool).item() is True
+    assert crisol.tensor([100, 100, 100], dtype=crisol.int8).sum(dtype=crisol.int8).item() == 44
+
+
+def test_functions_with_fractions_of_whole_numbers():
+    for dtype in (crisol.int8, crisol.int32, crisol.uint32, crisol.uint64):
+        found = crisol.erfinv(crisol.tensor([0, 1, 3, 100]).to(dtype))
+        assert found.dtype == crisol.float32
+        np.testing.assert_array_equal(found.numpy(), [0, np.inf, np.nan, np.nan])
+    assert crisol.erfinv(crisol.tensor([True, False])).tolist() == [math.inf, 0]
+    for dtype in (crisol.float64, crisol.float16, crisol.bfloat16):
+        x, whole = crisol.ones(3, dtype=dtype), crisol.full((1,), 3)
+        for found in (crisol.xlogy(x, whole), crisol.special.xlog1py(x, whole - 1)):
+            assert found.dtype == dtype
+            same(found.double(), [math.log(3)] * 3, rtol=2.0**-8 if dtype == crisol.bfloat16 else 1e-3)
+        assert crisol.xlogy(whole, x * 2).dtype == dtype
+    same(crisol.xlogy(crisol.ones(1, dtype=crisol.float64), crisol.tensor([3])), [math.log(3)], rtol=1e-14)
+    mixed = crisol.nextafter(crisol.tensor([1], dtype=crisol.uint8), crisol.tensor([2.0], dtype=crisol.bfloat16))
+    assert mixed.dtype == crisol.bfloat16 and mixed.item() == 1 + 2.0**-7
