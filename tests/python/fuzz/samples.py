@@ -20,6 +20,7 @@ left = {
     "storage behind a view": "as_strided as_strided_scatter",
     "no rule for the order of results": "unique",
     "PyTorch refuses its type": "float_power",
+    "a number that uint8 does not hold is refused": "scalar_tensor",
     "PyTorch's values are not exact": "matrix_exp",
 }
 # Of equal elements, or of the signs of vectors, each library chooses its own. The other results are compared.
