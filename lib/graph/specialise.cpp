@@ -5,6 +5,7 @@
 
 #include "crisol/error.h"
 #include "graph/passes/passes.h"
+#include "graph/spec.h"
 #include "graph/walk.h"
 #include "runtime/capture/capture.h"
 #include "runtime/dry_run.h"
@@ -97,6 +98,9 @@ class Specialiser {
   /// Stores the dtype and the sizes of a value.
   void note(int value, const Datum& datum) {
     Value& noted = fixed_.values[static_cast<std::size_t>(value)];
+    if (checks_graphs && noted.dtype && datum.defined() && !datum.is_sequence())
+      require(*noted.dtype == datum.dtype(), "graph", "the value ", noted.name, " is of ", datum.dtype(), ", ",
+              *noted.dtype, " expected");
     noted = {.name = noted.name, .is_sequence = datum.is_sequence()};
     if (!datum.defined() || datum.is_sequence()) return;
     noted.dtype = datum.dtype();

@@ -180,6 +180,8 @@ std::vector<Tracer::Value> Tracer::node(GraphOp op, std::vector<Value> inputs, A
     // Until the value is that of a tensor.
     if (op == GraphOp::cast)
       graph_.values.back().dtype = static_cast<DType>(std::get<std::int64_t>(attributes.at("dtype")));
+    else if (op == GraphOp::argmax || op == GraphOp::argmin)
+      graph_.values.back().dtype = DType::i64;
     else if (!inputs.empty() && inputs[0] != Trace::absent)
       graph_.values.back().dtype = graph_.values[at(inputs[0])].dtype;
   }

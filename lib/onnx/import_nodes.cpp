@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "graph/spec.h"
 #include "onnx/importer.h"
 #include "onnx/node_order.h"
 #include "onnx/ops/op_names.h"
@@ -30,6 +31,18 @@ std::size_t parts_of(const graph::Graph& graph) {
 std::string op_of(const file::Node& node) {
   constexpr std::size_t longest = 80;
   return concat(node.domain.substr(0, longest), node.domain.empty() ? "" : ".", node.op.substr(0, longest));
+}
+
+bool has_known_type(const Value& value) { return value.dtype || value.is_sequence || value.is_optional; }
+
+/// Ops choose functions by the types of their inputs, so a builder must tell the types of all outputs if those of the
+/// inputs are known. Only tests check this.
+void check_types(const file::Node& node, const std::vector<int>& inputs, const Values& known, const Values& outputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i] != graph::absent && !has_known_type(known[i])) return;
+  for (std::size_t k = 0; k < outputs.size(); ++k)
+    require(node.outputs[k].empty() || has_known_type(outputs[k]), "onnx", "the builder of ", op_of(node),
+            " does not tell the type of output ", k);
 }
 
 }  // namespace
@@ -208,6 +221,7 @@ void Importer::build(const NameScope& scope, const file::Node& node, const std::
     if (moved) outputs[k].texts = moved;
     if (moves) outputs[k].small = call.input(0).small;
   }
+  if (graph::checks_graphs && run) check_types(node, made.inputs, call.known_inputs(), outputs);
   bodies.move_to(made);
   made.attributes = std::move(call.described());
   if (made.op != GraphOp::other)

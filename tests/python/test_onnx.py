@@ -204,3 +204,28 @@ def test_quotients_of_a_convolutions_bytes_are_whole(tmp_path):
     protos.save(model, tmp_path / "q.onnx")
     found = onnx.load(tmp_path / "q.onnx")(crisol.tensor([[[6, 7, 255]]], dtype=crisol.uint8))
     assert found.dtype is crisol.uint8 and found.tolist() == [[[0, 1, 36]]]
+
+
+@pytest.mark.parametrize("op", ["QLinearLeakyRelu", "QuantizeLinear"])
+def test_quantised_results_have_the_type_of_computed_inputs(op, tmp_path):
+    """The file has no type for the result of Compress, and without a type numbers would be bytes without a sign."""
+    protos = pytest.importorskip("onnx")
+    helper, of = protos.helper, protos.numpy_helper.from_array
+    constants = {"scale": np.float32(1), "chosen": np.array([True]), "zeros": np.zeros(1, np.int8)}
+    nodes = {
+        "QLinearLeakyRelu": [
+            helper.make_node("Compress", ["x", "chosen"], ["c"], axis=0),
+            helper.make_node(op, ["c", "scale", "zeros", "scale"], ["y"], domain="com.microsoft", alpha=1.0),
+        ],
+        "QuantizeLinear": [
+            helper.make_node("Compress", ["zeros", "chosen"], ["zero"]),
+            helper.make_node("Cast", ["x"], ["f"], to=protos.TensorProto.FLOAT),
+            helper.make_node(op, ["f", "scale", "zero"], ["y"]),
+        ],
+    }[op]
+    x, y = (helper.make_tensor_value_info(name, protos.TensorProto.INT8, [1, 3]) for name in "xy")
+    graph = helper.make_graph(nodes, "g", [x], [y], [of(np.asarray(value), name) for name, value in constants.items()])
+    versions = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+    protos.save(helper.make_model(graph, opset_imports=versions, ir_version=10), tmp_path / "q.onnx")
+    found = onnx.load(tmp_path / "q.onnx")(crisol.tensor([[-3, 0, 100]], dtype=crisol.int8))
+    assert found.dtype is crisol.int8 and found.tolist() == [[-3, 0, 100]]

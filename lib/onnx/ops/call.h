@@ -156,6 +156,10 @@ class Call {
   void gives_same(std::size_t i = 0) { gives(0, input(i)); }
   /// Declares that the first output has the element type of an input.
   void gives_type_of(std::size_t i, std::optional<int> rank = {}) { gives(0, value_of(dtype_of(i), rank)); }
+  /// Declares that all outputs have the element type of an input.
+  void all_give_type_of(std::size_t i) {
+    for (graph::Value& output : outputs_) output = value_of(dtype_of(i));
+  }
 
   /// Throws for too few or too many inputs, and for more outputs than the op computes here.
   void check_counts(std::size_t min_inputs, std::size_t max_inputs, std::size_t max_outputs = 1) const;

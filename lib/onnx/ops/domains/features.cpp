@@ -29,6 +29,7 @@ void check_features(const char* name, std::size_t count, const Tensor& x) {
 /// Negative positions count from the end. skl2onnx writes -1 for missing neighbours, and multiplies their values by 0.
 Run array_feature_extractor(Call& call) {
   call.check_counts(2, 2);
+  call.gives_type_of(0);
   const Datum stored = call.stored(1);
   const Numbers known = stored.defined() ? stored.numbers() : Numbers{-1};
   const bool may_be_negative = std::any_of(known.begin(), known.end(), [](std::int64_t at) { return at < 0; });
@@ -43,6 +44,7 @@ Run array_feature_extractor(Call& call) {
 
 Run binarizer(Call& call) {
   call.check_counts(1, 1);
+  call.gives_type_of(0);
   const double threshold = call.real("threshold", 0);
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
@@ -52,6 +54,7 @@ Run binarizer(Call& call) {
 
 Run scaler(Call& call) {
   call.check_counts(1, 1);
+  call.gives(0, value_of(DType::f32));
   const Reals offset = call.reals("offset", {0}), scale = call.reals("scale", {1});
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device).to(DType::f32);
@@ -65,6 +68,7 @@ Run scaler(Call& call) {
 /// in NumPy divide by the largest magnitude instead.
 Run normalizer(Call& call) {
   call.check_counts(1, 1);
+  call.gives(0, value_of(DType::f32));
   const std::string name = call.text_of("norm", {"MAX", "L1", "L2"});
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device).to(DType::f32);
@@ -80,6 +84,7 @@ Run normalizer(Call& call) {
 
 Run imputer(Call& call) {
   call.check_counts(1, 1);
+  call.gives_type_of(0);
   const Reals reals = call.reals("imputed_value_floats", {});
   const Numbers whole = call.integers("imputed_value_int64s");
   const double replaced_real = call.real("replaced_value_float", 0);
@@ -102,6 +107,7 @@ Run imputer(Call& call) {
 
 Run feature_vectorizer(Call& call) {
   call.check_counts(1, call.inputs());
+  call.gives(0, value_of(DType::f32));
   const Numbers widths = call.integers("inputdimensions");
   require(widths.empty() || widths.size() == call.inputs(), "onnx", widths.size(), " inputdimensions for ",
           call.inputs(), " inputs");

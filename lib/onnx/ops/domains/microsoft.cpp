@@ -59,6 +59,7 @@ Tensor with_batch_first(const Tensor& x) {
 
 Run fused_mat_mul(Call& call) {
   call.check_counts(2, 2);
+  call.gives_type_of(0);
   const double alpha = call.real("alpha", 1);
   const bool turn_a = call.integer("transA", 0) != 0, turn_b = call.integer("transB", 0) != 0;
   const bool batch_a = call.integer("transBatchA", 0) != 0, batch_b = call.integer("transBatchB", 0) != 0;
@@ -113,6 +114,7 @@ struct PackedFormat {
 /// The product with a weight of 4 or 8 bits. A weight that the file stores is converted once.
 Run mat_mul_n_bits(Call& call) {
   call.check_counts(3, 6);
+  call.gives_type_of(0);
   const PackedFormat format{call.integer("K", 0), call.integer("N", 0), call.integer("bits", 4),
                             call.integer("block_size", 128)};
   call.integer("accuracy_level", 0);  // A permission to round the input, which is not used.
@@ -138,6 +140,7 @@ Run mat_mul_n_bits(Call& call) {
 template <Tensor (*f)(const Tensor&), bool needs_bias>
 Run biased(Call& call) {
   call.check_counts(needs_bias ? 2 : 1, 2);
+  call.gives_type_of(0);
   return [](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device), bias = input_of(in, 1, device);
     return Data{f(bias.defined() ? x + bias : x)};
@@ -148,6 +151,7 @@ Run gelu_(Call& call) { return build_as("Gelu", call); }
 
 Run quick_gelu(Call& call) {
   call.check_counts(1, 1);
+  call.gives_type_of(0);
   const double alpha = call.real("alpha", 1.702f);
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
@@ -159,6 +163,8 @@ Run quick_gelu(Call& call) {
 template <bool centres>
 Run skip_normalization(Call& call) {
   call.check_counts(3, centres ? 5 : 4, 4);
+  call.gives_type_of(0);
+  call.gives(3, value_of(call.dtype_of(0)));
   require(!call.has_output(1) && !call.has_output(2), "onnx", "outputs 1 and 2 are not supported");
   const double epsilon = call.real("epsilon", 1e-12f);
   return [=](const Data& in, Device device) {

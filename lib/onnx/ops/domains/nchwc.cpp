@@ -71,6 +71,7 @@ Run conv_of_blocks(Call& call) {
 
 Run reorder_input(Call& call) {
   call.check_counts(1, 1);
+  call.gives_type_of(0);
   const bool channels_last = call.integer("channels_last", 0) != 0;
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
@@ -80,6 +81,7 @@ Run reorder_input(Call& call) {
 
 Run reorder_output(Call& call) {
   call.check_counts(1, 1);
+  call.gives_type_of(0);
   const bool channels_last = call.integer("channels_last", 0) != 0;
   const std::int64_t channels = call.integer("channels", 0);
   return [=](const Data& in, Device device) {

@@ -103,6 +103,7 @@ Run q_linear_leaky_relu(Call& call) {
 template <class F>
 Run of_tensor(Call& call, F f) {
   call.check_counts(4, 5);
+  call.gives_type_of(0);
   const Triple x(call, 0);
   const ResultPair y(call, 3);
   return [=](const Data& in, Device device) {
@@ -134,6 +135,7 @@ Run q_linear_global_average_pool(Call& call) {
 /// The inputs are the scale and the zero point of the result, followed by triples.
 Run q_linear_concat(Call& call) {
   call.check_counts(5, call.inputs());
+  call.gives_type_of(2);
   require(call.inputs() % 3 == 2, "onnx", call.inputs(), " inputs, two and triples expected");
   const std::int64_t axis = call.integer("axis", 0);
   check_axis(axis, call.rank_of(2));
@@ -153,6 +155,10 @@ Run q_linear_concat(Call& call) {
 /// The bias has whole numbers that are added to the sums.
 Run q_gemm(Call& call) {
   call.check_counts(6, 9);
+  if (call.has_input(7))
+    call.gives_type_of(call.has_input(8) ? 8 : 0);
+  else
+    call.gives(0, value_of(DType::f32));
   const double alpha = call.real("alpha", 1);
   const bool turns = call.integer("transA", 0) != 0;
   const WholeFactor right(call, 3, 5, Sums::rounded, call.integer("transB", 0) != 0);
@@ -175,6 +181,7 @@ Run q_gemm(Call& call) {
 
 Run mat_mul_integer_to_float(Call& call) {
   call.check_counts(4, 7);
+  call.gives_type_of(2);
   const WholeFactor right(call, 1, 5, Sums::rounded);
   return [=](const Data& in, Device device) {
     const Tensor scale = in[2].tensor(device), bias = input_of(in, 6, device);
@@ -189,6 +196,7 @@ Run mat_mul_integer_to_float(Call& call) {
 
 Run dynamic_quantize_mat_mul(Call& call) {
   call.check_counts(3, 5);
+  call.gives(0, value_of(DType::f32));
   call.require_dtype(0, DType::f32);
   const WholeFactor right(call, 1, 3, Sums::rounded);
   return [=](const Data& in, Device device) {

@@ -81,6 +81,7 @@ Run swish(Call& call) {
 /// swish of the first input, times the second input.
 Run swi_glu(Call& call) {
   call.check_counts(2, 2);
+  call.gives_type_of(0);
   const double alpha = call.real("alpha", 1);
   return [=](const Data& in, Device device) {
     const Tensor a = in[0].tensor(device), b = in[1].tensor(device);

@@ -13,6 +13,7 @@ using graph::Run;
 
 Run einsum_(Call& call) {
   call.check_counts(1, call.inputs());
+  call.gives_type_of(0);
   require(call.has("equation"), "onnx", "attribute equation is missing");
   const std::string equation = call.text("equation", "");
   return [=](const Data& in, Device device) {
@@ -24,6 +25,7 @@ Run einsum_(Call& call) {
 
 Run det_(Call& call) {
   call.check_counts(1, 1);
+  call.gives_type_of(0);
   return [](const Data& in, Device device) { return Data{det(in[0].tensor(device))}; };
 }
 

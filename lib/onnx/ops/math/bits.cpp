@@ -24,6 +24,7 @@ Run bit_cast_(Call& call) {
   call.check_counts(1, 1);
   require(call.has("to"), "onnx", "attribute to is missing");
   const DType dtype = dtype_of_number(call.integer("to", 0));
+  call.gives(0, value_of(dtype, call.rank_of(0)));
   return [=](const Data& in, Device device) { return Data{bit_cast(in[0].tensor(device), dtype)}; };
 }
 

@@ -72,6 +72,7 @@ Run of_shape(Call& call) {
   require(call.has("shape"), "onnx", "attribute shape is missing");
   const Shape shape(call.integers("shape"));
   const DType dtype = floating_type(call.integer("dtype", 1));
+  call.gives(0, value_of(dtype, shape.rank()));
   const Draw draw = make(call);
   return drawing(call, [=](const Data&, Device device) { return Data{draw(shape, device).to(dtype)}; });
 }
@@ -81,6 +82,7 @@ Run like(Call& call) {
   call.check_counts(1, 1);
   std::optional<DType> dtype;
   if (call.has("dtype")) dtype = floating_type(call.integer("dtype", 0));
+  call.gives(0, value_of(dtype ? dtype : call.dtype_of(0), call.rank_of(0)));
   const Draw draw = make(call);
   return drawing(call, [=](const Data& in, Device device) {
     const DType result = dtype.value_or(in[0].dtype());
@@ -94,6 +96,7 @@ Run bernoulli_(Call& call) {
   const Source source(call);
   std::optional<DType> dtype;
   if (call.has("dtype")) dtype = dtype_of_number(call.integer("dtype", 0));
+  call.gives(0, value_of(dtype ? dtype : call.dtype_of(0), call.rank_of(0)));
   return drawing(call, [=](const Data& in, Device device) {
     const Tensor probabilities = in[0].tensor(device);
     const Tensor drawn = rand(probabilities.shape(), source.of(device));
@@ -108,6 +111,7 @@ Run multinomial_(Call& call) {
   require(count >= 1, "onnx", "sample_size is ", count);
   const DType dtype = dtype_of_number(call.integer("dtype", 6));
   require(holds_counts(dtype), "onnx", "samples of ", dtype, ", ", TypesThat{holds_counts}, " expected");
+  call.gives(0, value_of(dtype, 2));
   return drawing(call, [=](const Data& in, Device device) {
     // The input holds logarithms of probabilities, whose sum may be any number.
     const Tensor logits = in[0].tensor(device);

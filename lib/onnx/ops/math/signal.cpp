@@ -33,6 +33,7 @@ Run window(Call& call) {
   call.check_counts(1, 1);
   const bool periodic = call.integer("periodic", 1) != 0;
   const DType dtype = dtype_of_number(call.integer("output_datatype", 1));
+  call.gives(0, value_of(dtype, 1));
   return [=](const Data& in, Device device) {
     const std::int64_t size = number_of(in[0], "size");
     const double n = static_cast<double>(periodic ? size : size - 1);
@@ -48,6 +49,7 @@ Run window(Call& call) {
 Run mel_weight_matrix(Call& call) {
   call.check_counts(5, 5);
   const DType dtype = dtype_of_number(call.integer("output_datatype", 1));
+  call.gives(0, value_of(dtype, 2));
   return [=](const Data& in, Device device) {
     const std::int64_t count = number_of(in[0], "num_mel_bins"), length = number_of(in[1], "dft_length"),
                        rate = number_of(in[2], "sample_rate");
@@ -132,6 +134,7 @@ Tensor transformed(Tensor x, const Transform& t) {
 Run dft(Call& call) {
   const bool axis_is_input = call.version() >= 20;
   call.check_counts(1, axis_is_input ? 3 : 2);
+  call.gives_type_of(0);
   const std::int64_t given_axis = axis_is_input ? -2 : call.integer("axis", 1);
   const bool inverse = call.integer("inverse", 0) != 0, onesided = call.integer("onesided", 0) != 0;
   return [=](const Data& in, Device device) {
@@ -149,6 +152,7 @@ Run dft(Call& call) {
 /// frames, frequencies, 2).
 Run stft(Call& call) {
   call.check_counts(2, 4);
+  call.gives_type_of(0);
   const bool onesided = call.integer("onesided", 1) != 0;
   return [=](const Data& in, Device device) {
     const Tensor given = in[0].tensor(device), window = input_of(in, 2, device);

@@ -205,6 +205,7 @@ Data attend(const Data& in, const Settings& s, Device device) {
 
 Run attention(Call& call) {
   call.check_counts(3, call.version() < 24 ? 6 : 7, 4);
+  call.all_give_type_of(0);
   require(call.has_input(4) == call.has_input(5), "onnx", "past_key and past_value belong together");
   require(!call.has_input(4) || !call.has_input(6), "onnx", "past_key and nonpad_kv_seqlen exclude each other");
   const Settings settings(call);
@@ -214,6 +215,7 @@ Run attention(Call& call) {
 /// FlexAttention without the graphs that may change scores and probabilities.
 Run flex_attention(Call& call) {
   call.check_counts(3, 3);
+  call.gives_type_of(0);
   std::optional<double> scale;
   if (call.has("scale")) scale = call.real("scale", 1);
   const DType precision = dtype_of_number(call.integer("softmax_precision", 1));

@@ -75,6 +75,7 @@ Tensor loss_of(const Data& in, const Tensor& scores, const LossOptions& options,
 }
 
 Run negative_log_likelihood_loss(Call& call) {
+  call.gives_type_of(0);
   const LossOptions options(call);
   return [=](const Data& in, Device device) {
     return Data{loss_of(in, in[0].tensor(device), options, device, [&](const Rows& rows, Reduction reduction) {
@@ -85,6 +86,7 @@ Run negative_log_likelihood_loss(Call& call) {
 
 /// The second output is the logarithm of the softmax.
 Run softmax_cross_entropy_loss(Call& call) {
+  call.all_give_type_of(0);
   const LossOptions options(call);
   const bool gives_logarithm = call.has_output(1);
   return [=](const Data& in, Device device) {

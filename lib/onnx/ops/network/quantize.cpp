@@ -164,6 +164,8 @@ Run dynamic_quantize_linear(Call& call) {
   graph::Value y = call.input(0);
   y.dtype = DType::u8;
   call.gives(0, y);
+  call.gives(1, value_of(DType::f32, 0));
+  call.gives(2, value_of(DType::u8, 0));
   Run run([](const Data& in, Device device) {
     const auto [y, scale, zero] = dynamically_quantized(in[0].tensor(device));
     return Data{y, scale, zero};
@@ -177,6 +179,7 @@ Run dynamic_quantize_linear(Call& call) {
 
 Run mat_mul_integer(Call& call) {
   call.check_counts(2, 4);
+  call.gives(0, value_of(DType::i32));
   const WholeFactor right(call, 1, 3, Sums::exact);
   Run run([right](const Data& in, Device device) {
     return Data{right.product(in[0].tensor(device), for_rows(input_of(in, 2, device)), ops::Scaling(), in, device)};
@@ -191,6 +194,7 @@ Run mat_mul_integer(Call& call) {
 
 Run q_linear_mat_mul(Call& call) {
   call.check_counts(8, 8);
+  call.gives_type_of(7);
   const WholeFactor right(call, 3, 5, Sums::rounded);
   return with_epilogue([right](const Data& in, Device device, const Epilogue* epilogue) {
     const auto t = [&](std::size_t i) { return in[i].tensor(device); };
@@ -205,6 +209,7 @@ Run q_linear_mat_mul(Call& call) {
 
 Run conv_integer(Call& call) {
   call.check_counts(2, 4);
+  call.gives(0, value_of(DType::i32));
   const WholeFilters filters(call, 1, 3, Sums::exact);
   Run run([filters](const Data& in, Device device) {
     return Data{filters.convolution(in[0].tensor(device), input_of(in, 2, device), ops::Scaling(), in, device)};
@@ -217,6 +222,7 @@ Run conv_integer(Call& call) {
 
 Run q_linear_conv(Call& call) {
   call.check_counts(8, 9);
+  call.gives_type_of(7);
   const WholeFilters filters(call, 3, 5, Sums::rounded);
   return with_epilogue([filters](const Data& in, Device device, const Epilogue* epilogue) {
     const auto t = [&](std::size_t i) { return in[i].tensor(device); };

@@ -196,6 +196,7 @@ template <Kind kind>
 Run recurrent(Call& call) {
   const bool is_lstm = kind == Kind::lstm;
   call.check_counts(3, is_lstm ? 8 : 6, is_lstm ? 3 : 2);
+  call.all_give_type_of(0);
   const Layer layer(call, kind);
   return [=, kept = std::make_shared<KeptWeights>()](const Data& in, Device device) {
     const Inputs inputs(layer, in, device);

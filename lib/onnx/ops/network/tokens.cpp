@@ -35,6 +35,7 @@ Tensor angles(const Tensor& table, const Tensor& positions, int axis_of_heads, s
 /// first R elements are rotated. With `interleaved`, a pair is two neighbours, otherwise elements i and i + R / 2.
 Run rotary_embedding(Call& call) {
   call.check_counts(3, 4);
+  call.gives_type_of(0);
   const bool interleaved = call.integer("interleaved", 0) != 0;
   const std::int64_t given_size = call.integer("rotary_embedding_dim", 0), heads = call.integer("num_heads", 0);
   return [=](const Data& in, Device device) {
@@ -65,6 +66,7 @@ Run rotary_embedding(Call& call) {
 /// next call continues.
 Run causal_conv_with_state(Call& call) {
   call.check_counts(2, 4, 2);
+  call.all_give_type_of(0);
   const std::string activation = call.text("activation", "none");
   require(activation == "none" || activation == "silu" || activation == "swish", "onnx", "activation is ",
           file::in_quotes(activation), ", none, silu or swish expected");
@@ -106,6 +108,7 @@ Tensor by_heads(const Tensor& x, std::int64_t heads, const char* what) {
 /// Computes the steps of a sequence one after another. The state is (N, H, Dk, Dv).
 Run linear_attention(Call& call) {
   call.check_counts(3, 6, 2);
+  call.all_give_type_of(0);
   call.integer("chunk_size", 64);  // It matters only for speed.
   const std::int64_t kv_heads = call.integer("kv_num_heads", 0), q_heads = call.integer("q_num_heads", 0);
   require(kv_heads > 0 && q_heads > 0 && q_heads % kv_heads == 0, "onnx", q_heads, " heads of queries for ", kv_heads,
@@ -188,6 +191,7 @@ Tensor counts_of(const Tensor& x, const Tensor& tokens, std::int64_t step) {
 Run tf_idf_vectorizer(Call& call) {
   constexpr std::int64_t most_columns = std::int64_t{1} << 31;
   call.check_counts(1, 1);
+  call.gives(0, value_of(DType::f32));
   const std::string mode = call.text_of("mode", {"TF", "IDF", "TFIDF"});
   const std::int64_t shortest = call.integer("min_gram_length", 1), longest = call.integer("max_gram_length", 1),
                      most_skipped = call.integer("max_skip_count", 0);

@@ -37,6 +37,7 @@ Tensor places(std::int64_t count, int axis, int rank, Device device) {
 
 Run scatter_elements(Call& call) {
   call.check_counts(3, 3);
+  call.gives_type_of(0);
   const std::int64_t given = call.integer("axis", 0);
   const Reduction reduction = call.version() >= 16 ? reduction_of(call) : Reduction();
   return [=](const Data& in, Device device) {
@@ -49,6 +50,7 @@ Run scatter_elements(Call& call) {
 
 Run scatter_nd_(Call& call) {
   call.check_counts(3, 3);
+  call.gives_type_of(0);
   const Reduction reduction = call.version() >= 16 ? reduction_of(call) : Reduction();
   return [=](const Data& in, Device device) {
     return Data{scatter_nd(in[0].tensor(device), in[1].tensor(device), in[2].tensor(device), reduction)};
@@ -57,6 +59,7 @@ Run scatter_nd_(Call& call) {
 
 Run gather_nd_(Call& call) {
   call.check_counts(2, 2);
+  call.gives_type_of(0);
   const std::int64_t batch_axes = call.version() >= 12 ? call.integer("batch_dims", 0) : 0;
   require(batch_axes >= 0 && batch_axes < Shape::max_rank, "onnx", "batch_dims is ", batch_axes);
   return [=](const Data& in, Device device) {
@@ -67,6 +70,7 @@ Run gather_nd_(Call& call) {
 /// Writes an update into a cache. Each sample of a batch has its own start position.
 Run tensor_scatter(Call& call) {
   call.check_counts(2, 3);
+  call.gives_type_of(0);
   const std::int64_t given = call.integer("axis", -2);
   const std::string mode = call.text("mode", "linear");
   require(mode == "linear" || mode == "circular", "onnx", "mode \"", mode, "\" is not supported");
@@ -88,11 +92,13 @@ Run tensor_scatter(Call& call) {
 
 Run non_zero(Call& call) {
   call.check_counts(1, 1);
+  call.gives(0, value_of(DType::i64));
   return [](const Data& in, Device device) { return Data{nonzero(in[0].tensor(device)).t()}; };
 }
 
 Run compress(Call& call) {
   call.check_counts(2, 2);
+  call.gives_type_of(0);
   const bool has_axis = call.has("axis");
   const std::int64_t given = call.integer("axis", 0);
   return [=](const Data& in, Device device) {
@@ -107,6 +113,8 @@ Run compress(Call& call) {
 
 Run unique_(Call& call) {
   call.check_counts(1, 1, 4);
+  call.gives_type_of(0);
+  for (const std::size_t list : {1, 2, 3}) call.gives(list, value_of(DType::i64, 1));
   const bool has_axis = call.has("axis");
   const std::int64_t axis = call.integer("axis", 0);
   const bool sorted = call.integer("sorted", 1) != 0;
@@ -121,6 +129,7 @@ Run unique_(Call& call) {
 
 Run one_hot_(Call& call) {
   call.check_counts(3, 3);
+  call.gives_type_of(2);
   const std::int64_t given = call.integer("axis", -1);
   return [=](const Data& in, Device device) {
     const Tensor values = in[2].tensor(device);
@@ -137,6 +146,7 @@ Run one_hot_(Call& call) {
 
 Run reverse_sequence(Call& call) {
   call.check_counts(2, 2);
+  call.gives_type_of(0);
   const std::int64_t batch = call.integer("batch_axis", 1), time = call.integer("time_axis", 0);
   require((batch == 0 && time == 1) || (batch == 1 && time == 0), "onnx", "batch_axis is ", batch, ", time_axis is ",
           time, "; 0 and 1 expected");
@@ -156,6 +166,7 @@ Run eye_like(Call& call) {
   const std::int64_t diagonal = call.integer("k", 0);
   std::optional<DType> given;
   if (call.has("dtype")) given = dtype_of_number(call.integer("dtype", 0));
+  call.gives(0, value_of(given ? given : call.dtype_of(0), 2));
   return [=](const Data& in, Device device) {
     const Shape& shape = in[0].shape();
     require(shape.rank() == 2, "onnx", "an input of shape ", shape, ", a matrix expected");

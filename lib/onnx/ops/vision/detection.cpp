@@ -15,6 +15,7 @@ using graph::Run;
 
 Run non_max_suppression_(Call& call) {
   call.check_counts(2, 5);
+  call.gives(0, value_of(DType::i64));
   const bool centered = call.integer("center_point_box", 0) != 0;
   return [=](const Data& in, Device device) {
     const auto real = [&](std::size_t i, double otherwise) {
@@ -34,6 +35,7 @@ Run non_max_suppression_(Call& call) {
 
 Run roi_align_(Call& call) {
   call.check_counts(3, 3);
+  call.gives_type_of(0);
   RoiAlignOptions options;
   options.maximum = call.text_of("mode", {"avg", "max"}) == "max";
   options.height = call.integer("output_height", 1);

@@ -1,4 +1,4 @@
-// Pools, and other ops on windows of an image or of channels.
+// Pools, and other ops on windows of an image.
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -31,6 +31,7 @@ Run pool(Call& call, Pool pool_image, std::size_t outputs = 1) {
   const Windows given(call, 3);
   require(!given.kernel.empty(), "onnx", "attribute kernel_shape is missing");
   call.gives_type_of(0, call.rank_of(0));
+  call.gives(1, value_of(DType::i64, call.rank_of(0)));
   call.describe(given.attributes());
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
@@ -223,6 +224,7 @@ Run global_average_pool(Call& call) {
 
 Run global_lp_pool(Call& call) {
   call.check_counts(1, 1);
+  call.gives_type_of(0);
   const double p = call.version() < 2 ? call.real("p", 2) : static_cast<double>(call.integer("p", 2));
   require(p > 0, "onnx", "p is ", p);
   return [=](const Data& in, Device device) {
@@ -234,6 +236,7 @@ Run global_lp_pool(Call& call) {
 /// Puts the elements of X at their positions, which MaxPool gave. All other elements are 0.
 Run max_unpool(Call& call) {
   call.check_counts(2, 3);
+  call.gives_type_of(0);
   const Windows given(call, 3);
   require(!given.kernel.empty(), "onnx", "attribute kernel_shape is missing");
   for (std::size_t i = 0; i < given.kernel.size(); ++i)
@@ -262,24 +265,6 @@ Run max_unpool(Call& call) {
   };
 }
 
-/// x / (bias + alpha / size · sum of squares over neighbouring channels)^beta
-Run lrn(Call& call) {
-  call.check_counts(1, 1);
-  const double alpha = call.real("alpha", 1e-4f), beta = call.real("beta", 0.75), bias = call.real("bias", 1);
-  const std::int64_t size = call.integer("size", 0);
-  require(size > 0 && size < (1 << 30), "onnx", "size is ", size);
-  return [=](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device);
-    require(x.dim() >= 2, "onnx", "an input of shape ", x.shape(), ", (N, C, …) expected");
-    if (x.numel() == 0) return Data{x};
-    // f16 cannot hold squares above 65504.
-    const Tensor squares = widened(x).square().reshape({x.size(0), 1, x.size(1), -1});
-    const Tensor around = pad(squares, {{0, 0}, {(size - 1) / 2, size / 2}});
-    const Tensor sums = avg_pool2d(around, {.kernel = {static_cast<int>(size), 1}, .stride = 1, .divisor = 1});
-    return Data{(x / (sums.reshape(x.shape()) * (alpha / static_cast<double>(size)) + bias).pow(beta)).to(x.dtype())};
-  };
-}
-
 }  // namespace
 
 std::vector<Row> window_rows() {
@@ -289,7 +274,6 @@ std::vector<Row> window_rows() {
       {"GlobalAveragePool", 1, newest, global_average_pool},
       {"GlobalLpPool", 1, newest, global_lp_pool},
       {"GlobalMaxPool", 1, newest, global_pool<&Tensor::max>},
-      {"LRN", 1, newest, lrn},
       {"LpPool", 1, newest, lp_pool},
       {"MaxPool", 1, newest, max_pool},
       {"MaxUnpool", 9, newest, max_unpool},

@@ -187,6 +187,7 @@ void describe_repeats(Call& call, const Resizing& r, const Inputs& inputs) {
 
 /// `fixed` are the factors, if the node has them as an attribute.
 Run resize_by(Call& call, const Resizing& r, const Inputs& inputs, const Reals& fixed = {}) {
+  call.gives_type_of(0);
   describe_repeats(call, r, inputs);
   const auto stored = [&](std::size_t input) {
     const Datum datum = input == 0 ? Datum() : call.stored(input);

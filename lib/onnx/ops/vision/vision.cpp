@@ -90,6 +90,7 @@ struct TransposedResult {
 
 Run conv_transpose(Call& call) {
   call.check_counts(2, 3);
+  call.gives_type_of(0);
   Windows given(call, 3);
   TransposedResult result{given.auto_pad, call.integers("output_padding"), call.integers("output_shape"), false};
   for (const Numbers* list : {&result.padding, &result.shape})
@@ -125,6 +126,7 @@ Run conv_transpose(Call& call) {
 
 Run deform_conv(Call& call) {
   call.check_counts(3, 5);
+  call.gives_type_of(0);
   const Windows given(call);
   require(given.is_symmetric(), "onnx", "pads that differ at both ends are not supported");
   const std::int64_t groups = call.integer("group", 1), parts = call.integer("offset_group", 1);
@@ -147,6 +149,7 @@ Run deform_conv(Call& call) {
 /// A transposed convolution whose weight gives each element of a block its own channel.
 Run col2im(Call& call) {
   call.check_counts(3, 3);
+  call.gives_type_of(0);
   const Windows given(call, 3);
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
@@ -203,6 +206,7 @@ Run grid_sample_(Call& call) {
 
 Run affine_grid_(Call& call) {
   call.check_counts(2, 2);
+  call.gives_type_of(0);
   call.require_dtype(0, DType::f32);
   call.require_rank(0, 3, 3);
   if (const Datum size = call.stored(1); size.defined())
@@ -233,6 +237,7 @@ Tensor channels_in_order(const Tensor& x, std::int64_t block, bool to_near) {
 
 Run depth_to_space(Call& call) {
   call.check_counts(1, 1);
+  call.gives_type_of(0);
   const std::int64_t block = block_size(call);
   const bool is_near = call.version() >= 11 && call.text_of("mode", {"DCR", "CRD"}) == "CRD";
   return [=](const Data& in, Device device) {
@@ -243,6 +248,7 @@ Run depth_to_space(Call& call) {
 
 Run space_to_depth(Call& call) {
   call.check_counts(1, 1);
+  call.gives_type_of(0);
   const std::int64_t block = block_size(call);
   const bool is_near = call.version() >= 28 && call.text_of("mode", {"DCR", "CRD"}) == "CRD";
   return [=](const Data& in, Device device) {
@@ -253,6 +259,7 @@ Run space_to_depth(Call& call) {
 
 Run center_crop_pad(Call& call) {
   call.check_counts(2, 2);
+  call.gives_type_of(0);
   const bool has_axes = call.has("axes");
   const Numbers named = call.integers("axes");
   return [=](const Data& in, Device device) {
