@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -50,14 +51,46 @@ bool draws_from_seed(const onnx::NodeParts& node) {
                      [](const onnx::AttributeParts& one) { return one.name == "seed"; });
 }
 
+/// The whole number that an input always has, or nothing.
+std::optional<std::int64_t> constant_of(const std::vector<const OrtValueInfo*>& inputs, std::size_t i) {
+  if (i >= inputs.size() || !is_constant(inputs[i])) return {};
+  const auto* value = get<const OrtValue*>(api().ValueInfo_GetInitializerValue, inputs[i]);
+  const Layout layout = layout_of(value);
+  if (layout.type == type_of_i64) return *static_cast<const std::int64_t*>(data_of(value));
+  if (layout.type == type_of_i32) return *static_cast<const std::int32_t*>(data_of(value));
+  return {};
+}
+
+/// Whether a run may refuse a Fourier transform, because its length is not known or is too large. ONNX Runtime computes
+/// all lengths.
+bool may_be_too_long(const OrtNode* node, const onnx::NodeParts& parts) {
+  constexpr std::int64_t most = 8192;
+  if (!parts.domain.empty() || parts.op != "DFT") return false;
+  const std::vector<const OrtValueInfo*> inputs = inputs_of(node);
+  const std::vector<std::int64_t> sizes = sizes_of(inputs.at(0));
+  std::int64_t axis = constant_of(inputs, 2).value_or(-2);
+  for (const onnx::AttributeParts& one : parts.attributes)  // Before version 20.
+    if (one.name == "axis") axis = std::get<std::int64_t>(one.value);
+  const std::int64_t place = axis < 0 ? axis + static_cast<std::int64_t>(sizes.size()) : axis;
+  const bool has_size = place >= 0 && place < static_cast<std::int64_t>(sizes.size());
+  const bool has_length = inputs.size() > 1 && inputs[1] != nullptr;
+  const std::int64_t length = has_length ? constant_of(inputs, 1).value_or(-1)
+                              : has_size ? sizes[static_cast<std::size_t>(place)]
+                                         : -1;
+  return length < 1 || length > most;
+}
+
 /// Why each node is refused, or an empty text.
-std::vector<std::string> refusals(const onnx::ModelParts& parts, Device device) {
+std::vector<std::string> refusals(const std::vector<const OrtNode*>& nodes, const onnx::ModelParts& parts,
+                                  Device device) {
   std::vector<std::string> reasons(parts.graph.nodes.size());
   for (onnx::RefusedNode& refused : onnx::refused_nodes(parts, device))
     reasons[refused.node] = std::move(refused.reason);
   for (std::size_t i = 0; i < reasons.size(); ++i)
     if (can_share_graphs() && draws_from_seed(parts.graph.nodes[i]))
       reasons[i] = "ONNX Runtime draws other numbers in each run";
+    else if (may_be_too_long(nodes[i], parts.graph.nodes[i]))
+      reasons[i] = "a Fourier transform of unknown length, or of more than 8192";
   return reasons;
 }
 
@@ -140,7 +173,7 @@ std::vector<std::vector<const OrtNode*>> claimed_sets(const OrtGraph* graph, con
   // a branch has no inputs.
   const bool is_within = get<const OrtNode*>(api().Graph_GetParentNode, graph) != nullptr;
   if (!can_share_graphs() && (is_within || parts.graph.inputs.empty())) return {};
-  std::vector<std::string> reasons = refusals(parts, options.device);
+  std::vector<std::string> reasons = refusals(nodes, parts, options.device);
   const bool is_taken = std::all_of(reasons.begin(), reasons.end(), [](const std::string& one) { return one.empty(); });
   if (is_within && (is_taken || options.context.is_stored || !names_sets_of_inner_graphs())) return {};
   const std::vector<std::vector<std::size_t>> sets = complete_sets(nodes, reasons);

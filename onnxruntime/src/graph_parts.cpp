@@ -4,12 +4,6 @@
 
 namespace crisol::ort {
 
-namespace {
-
-constexpr int type_of_texts = 8;
-
-}  // namespace
-
 std::string name_of(const OrtValueInfo* value) {
   return value == nullptr ? "" : get<const char*>(api().GetValueInfoName, value);
 }
@@ -62,12 +56,19 @@ const OrtTensorTypeAndShapeInfo* tensor_info_of(const OrtValueInfo* value) {
 
 }  // namespace
 
-std::vector<std::string> axes_of(const OrtValueInfo* value) {
+std::vector<std::int64_t> sizes_of(const OrtValueInfo* value) {
   const OrtTensorTypeAndShapeInfo* tensor = tensor_info_of(value);
   if (tensor == nullptr) return {};
   std::vector<std::int64_t> sizes(get<std::size_t>(api().GetDimensionsCount, tensor));
-  std::vector<const char*> names(sizes.size());
   check(api().GetDimensions(tensor, sizes.data(), sizes.size()));
+  return sizes;
+}
+
+std::vector<std::string> axes_of(const OrtValueInfo* value) {
+  const OrtTensorTypeAndShapeInfo* tensor = tensor_info_of(value);
+  if (tensor == nullptr) return {};
+  const std::vector<std::int64_t> sizes = sizes_of(value);
+  std::vector<const char*> names(sizes.size());
   check(api().GetSymbolicDimensions(tensor, names.data(), names.size()));
   std::vector<std::string> axes(sizes.size());
   for (std::size_t i = 0; i < axes.size(); ++i) {

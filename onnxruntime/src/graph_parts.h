@@ -1,6 +1,7 @@
 // Graphs of ONNX Runtime as parts of a crisol model.
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
@@ -9,6 +10,9 @@
 #include "crisol/onnx_parts.h"
 
 namespace crisol::ort {
+
+/// Element types, as ONNX numbers them.
+constexpr int type_of_i32 = 6, type_of_i64 = 7, type_of_texts = 8;
 
 std::string name_of(const OrtValueInfo* value);
 std::string op_of(const OrtNode* node);
@@ -51,6 +55,9 @@ class GraphReader {
 
 /// What ONNX Runtime knows about a value.
 onnx::ValueParts value_of(const OrtValueInfo* value);
+
+/// The sizes of a tensor's axes, -1 for an axis without a fixed size. Empty if the number of axes is not known.
+std::vector<std::int64_t> sizes_of(const OrtValueInfo* value);
 
 /// The names of a tensor's axes. An axis with a fixed size has none, and one without a name in the model gets one.
 std::vector<std::string> axes_of(const OrtValueInfo* value);

@@ -59,6 +59,18 @@ def test_random_numbers_of_a_seed_are_those_of_onnx_runtime(devices):
             np.testing.assert_allclose(session.run(None, x)[0], alone.run(None, x)[0], rtol=1e-4, atol=1e-5)
 
 
+def test_fourier_transforms_that_are_too_long_stay_with_onnx_runtime(devices):
+    """The importer takes them, and a run would refuse them."""
+    for opset, more in ((17, {"axis": 1}), (20, {})):
+        for declared, length in ((10000, 10000), ("N", 10000), ("N", 6), (6, 6)):
+            node = helper.make_node("DFT", ["x"] if more else ["x", "", "axis"], ["y"], **more)
+            model = model_of([node], [("x", TensorProto.FLOAT, ["B", declared, 1])], [("y", TensorProto.FLOAT, None)],
+                             [] if more else [("axis", np.array(1))], opset=opset)
+            session = check_same(model, devices, {"x": RANDOM.uniform(-0.1, 0.1, (1, length, 1)).astype(np.float32)})
+            nodes = nodes_by_provider(session)
+            assert not nodes or nodes == {PROVIDER if declared == 6 else CPU: 1}, (opset, declared, nodes)
+
+
 def test_branches_and_loops(devices):
     f32, i64, boolean = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
     step = helper.make_graph([helper.make_node("MatMul", ["h", "w"], ["p"]), helper.make_node("Tanh", ["p"], ["h2"]),
