@@ -11,8 +11,8 @@
 
 namespace crisol::optim {
 
-/// The state of momenta. Beside parameters that are all bf16, it is bf16, as PyTorch's is. A mean of squares would not
-/// decay in bf16, because a step of it is smaller than the spacing of the type. So other states are f32.
+/// The state of momenta. It is bf16 if all parameters are bf16, as in PyTorch. A mean of squares would not decay in
+/// bf16, because its steps are smaller than the spacing of the type. So other states are f32.
 inline constexpr const char* momentum_state = "momentum_buffer";
 
 /// Whether x is at this place of an arena, in contiguous order.

@@ -1,10 +1,10 @@
 // Raw optimiser steps over flat tensors, and clipping of gradients, not recorded by autograd. Users call
 // crisol/optim.h.
 //
-// All tensors of a call are f32 or all are f64, contiguous, on one device, and have the same number of elements. Beside
-// f32 parameters, gradients may be f16 or bf16, and momenta of SGD and RMSprop may have the gradients' type. One call
-// is one launch, for a whole arena or a part of an arena. Numbers that change from step to step are in device memory,
-// so that a captured step can be replayed:
+// All tensors of a call are f32 or all are f64, contiguous, on one device, and have the same number of elements. If the
+// parameters are f32, gradients may be f16 or bf16, and momenta of SGD and RMSprop may have the gradients' type. One
+// call is one launch, for a whole arena or a part of an arena. Numbers that change from step to step are in device
+// memory, so that a captured step can be replayed:
 //
 //   hyper     (5): lr, momentum or beta1, 1 - beta1, log(beta1); written by the host with write_hyper;
 //                  skip: a step with a value other than 0 changes nothing, and advance_step does not count it

@@ -29,7 +29,7 @@ inline StepTensor momenta_of(const Tensor& momenta, const Tensor& gradients) {
 constexpr bool is_wide(DType dtype) noexcept { return !computes_in_f32(dtype); }
 
 /// Checks that the tensors are f32 or all of them f64, contiguous, on the device of `first` and as large as `first`.
-/// Beside f32 parameters, tensors that may be halves may have any type whose numbers f32 holds.
+/// Tensors that may be halves may have any type whose numbers f32 holds, if the parameters are f32.
 void check_flat(const char* op, const StepTensor& first, std::initializer_list<StepTensor> others);
 /// Checks that the tensor has a type, so many elements and is on `device`.
 void check_control(const char* op, const StepTensor& control, Device device, std::int64_t size,

@@ -23,14 +23,15 @@ left = {
     "a number that uint8 does not hold is refused": "scalar_tensor",
     "PyTorch's values are not exact": "matrix_exp",
 }
-# Of equal elements, or of the signs of vectors, each library chooses its own. The other results are compared.
+# Each library chooses its own order of equal elements, and its own signs of vectors. These results, given by their
+# numbers, are not compared.
 free = {"argsort": [0], "kthvalue": [1], "mode": [1], "sort": [1], "topk": [1]}
 free |= {f"linalg.{name}": range(3) for name in ("eigh", "lstsq", "qr", "svd")} | {"qr": range(2), "svd": range(3)}
-# PyTorch's gradient of ctc_loss is that of log_softmax and ctc_loss together. That of logcumsumexp is rounded more. It
-# reads both triangles of a factor, and gives the gradient of an element also to those that max_unpool overwrote.
+# PyTorch has other gradients here. In ctc_loss it includes log_softmax, and in logcumsumexp it rounds more. In
+# cholesky_inverse and cholesky_solve it counts both triangles. In max_unpool it counts elements that were overwritten.
 no_gradients = """cholesky_inverse cholesky_solve logcumsumexp nn.functional.ctc_loss nn.functional.max_unpool1d
     nn.functional.max_unpool2d nn.functional.max_unpool3d""".split()
-# What crisol says about types, ranks and forms that it does not take.
+# Parts of crisol's messages about types, ranks and forms that it does not take.
 refusals = ["must be float32", "takes numbers, not bool", "unless elements are only picked"]
 refusals += ["must be (N, C)", "is defined for images", "stride is a tuple"]
 dtypes = ["float32", "float32", "float32", "int64", "uint8", "bool"]

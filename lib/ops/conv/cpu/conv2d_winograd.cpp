@@ -45,8 +45,8 @@ std::int64_t iterations_of(const WinogradSizes& s, const Cut& cut) {
          8 * n * 36;
 }
 
-// Items take equal numbers of units, but for one. Each item has scratch memory. So there are at most two items for a
-// core, and of these numbers the largest with which the last core ends first.
+// The number of items, which share the units evenly. Each item has scratch memory, so a core has at most two items.
+// Among these numbers, the largest one is taken whose last core ends first.
 std::int64_t items_of(std::int64_t units, std::int64_t cores) {
   const std::int64_t most = std::min(units, std::max<std::int64_t>(4, 2 * cores)), least = std::min(units, cores);
   const auto rounds = [&](std::int64_t items) { return ceil_div(items, cores) * ceil_div(units, items); };
