@@ -12,10 +12,12 @@ from .._method import _aliases, _method
 from ._arrange import _numbers, chunk, split, swapaxes
 from ._inplace import _moved
 from ._results import Frexp
+from ._sloped import sloped
 from ._types import floats
 
 __all__ = ["frexp", "gradient", "is_nonzero", "is_storage", "resolve_conj", "resolve_neg"]
 __all__ += ["SymBool", "SymFloat", "SymInt", "are_deterministic_algorithms_enabled", "empty_strided", "fill"]
+__all__ += ["fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine"]
 __all__ += ["angle", "empty_permuted", "get_device_module", "unsafe_chunk", "unsafe_split", "while_loop"]
 
 
@@ -91,6 +93,37 @@ def angle(input: Tensor) -> Tensor:
     """Pi for numbers below 0, 0 for others, and NaN for NaN."""
     x = floats(input)
     return _c.where(_c.isnan(x), x, _c.where(_c.lt(x, 0), math.pi, _c.zeros_like(x)))
+
+
+def fake_quantize_per_tensor_affine(
+    input: Tensor, scale: Any, zero_point: Any, quant_min: int, quant_max: int
+) -> Tensor:
+    """The numbers that codes of a quantised tensor have: scale (q - zero_point) with q = round(x / scale) + zero_point,
+    limited to quant_min … quant_max. The gradient passes where q was not limited."""
+    if quant_min > quant_max:
+        text = f"quant_min is {quant_min}, and must not be above quant_max, which is {quant_max}"
+        raise _c.InvalidArgumentError(f"[fake_quantize] {text}")
+
+    def code(x: Tensor) -> Tensor:
+        return _c.round(x * (1.0 / scale)) + zero_point
+
+    def value(x: Tensor) -> Tensor:
+        return ((code(x).clamp(quant_min, quant_max) - zero_point) * scale).to(x.dtype)
+
+    def slope(x: Tensor) -> Tensor:
+        q = code(x)
+        return _c.logical_and(_c.ge(q, quant_min), _c.le(q, quant_max)).to(x.dtype)
+
+    return sloped(input, value, slope)
+
+
+def fake_quantize_per_channel_affine(
+    input: Tensor, scale: Tensor, zero_point: Tensor, axis: int, quant_min: int, quant_max: int
+) -> Tensor:
+    """fake_quantize_per_tensor_affine() with a scale and a zero point for each index of an axis."""
+    shape = tuple(n if i == axis % input.ndim else 1 for i, n in enumerate(input.shape))
+    scales, zeros = scale.reshape(shape), zero_point.reshape(shape)
+    return fake_quantize_per_tensor_affine(input, scales, zeros, quant_min, quant_max)
 
 
 @_method(Tensor)

@@ -363,3 +363,15 @@ def test_rarer_forms():
     w = crisol.tensor([2.5, 3.5])
     expected = crisol.special.multigammaln(w, 2)
     assert w.mvlgamma_(2) is w and crisol.equal(w, expected)
+
+
+def test_numbers_of_codes():
+    x = crisol.tensor([[-9.0, -0.26, 0.1], [0.25, 0.75, 9.0]], requires_grad=True)
+    y = crisol.fake_quantize_per_tensor_affine(x, 0.5, 1, -2, 3)
+    y.backward(crisol.full_like(y, 2.0))
+    assert y.tolist() == [[-1.5, -0.5, 0.0], [0.0, 1.0, 1.0]] and x.grad.tolist() == [[0, 2, 2], [2, 2, 0]]
+    scale, zero = crisol.tensor([0.5, 2.0]), crisol.tensor([1, 0], dtype=crisol.int32)
+    y = crisol.fake_quantize_per_channel_affine(x.detach(), scale, zero, 0, -2, 3)
+    assert y.tolist() == [[-1.5, -0.5, 0.0], [0.0, 0.0, 6.0]]
+    with pytest.raises(ValueError, match="quant_min is 3"):
+        crisol.fake_quantize_per_tensor_affine(x, 0.5, 0, 3, 1)
