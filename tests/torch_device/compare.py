@@ -16,8 +16,8 @@ TOLERANCES[torch.complex64] = (1e-5, 1e-5)
 
 # The results of these entries have undefined elements, so only shapes are compared.
 UNDEFINED = {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"}
-# PyTorch does not say which one of equal elements topk chooses, so only the values are compared.
-WITH_TIES = {"topk"}
+# PyTorch does not say which one of equal elements these choose, so only the values are compared.
+WITH_TIES = {"topk", "kthvalue"}
 # The errors of PyTorch for samples that no device but the CPU (or CUDA) has, by the names of the entries.
 REFUSED = {
     "sparse.mm": "needs a sparse tensor",

@@ -23,7 +23,7 @@ def _check_module(info, sample, training):
         return False
     torch.manual_seed(0)
     with quiet():
-        module = info.module_cls(*sample.constructor_input.args, **sample.constructor_input.kwargs)
+        module = info.module_cls(*sample.constructor_input.args, **sample.constructor_input.kwargs).float()
         module.train(training)
         args, kwargs = sample.forward_input.args, sample.forward_input.kwargs
         if info.is_lazy:

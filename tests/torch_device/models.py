@@ -42,6 +42,8 @@ def torchvision_nets():
     }  # fmt: skip
     for name, size in names.items():
         extra = {"init_weights": False} if name in ("inception_v3", "googlenet") else {}
+        if name == "inception_v3":
+            extra["aux_logits"] = False  # The auxiliary classifier needs larger images.
         yield (
             name,
             lambda name=name, size=size, extra=extra: classified(getattr(models, name)(num_classes=10, **extra), size),

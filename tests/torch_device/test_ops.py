@@ -1,5 +1,7 @@
 """Ops on the device against the CPU, with the samples of PyTorch's own op_db."""
 
+import copy
+
 import pytest
 import torch
 from compare import DEVICE, REFUSED, UNDEFINED, assert_same, check_sample, native, quiet, to_device, variants
@@ -7,21 +9,20 @@ from torch.testing._internal.common_methods_invocations import op_db
 
 # Each of these entries runs on the device alone, with all its samples of f32, and so do its gradients.
 NATIVE = """
-abs acos acosh add addcdiv addcmul addmm addmv amax amin argmax argmin asin asinh atan atan2 atanh baddbmm bmm cat ceil
-chunk clamp clone copysign cos cosh cumsum eq equal erf erfc exp exp2 expand expm1 fill flip floor fmax fmin fmod
-full_like ge
-gt hypot isfinite isinf isnan le lerp log log10 log1p log2 log_softmax logaddexp logsumexp lt masked_fill
-matmul maximum mean minimum mm mul narrow ne neg nn.functional.adaptive_avg_pool2d nn.functional.adaptive_avg_pool3d
-nn.functional.avg_pool2d nn.functional.avg_pool3d
-nn.functional.conv2d nn.functional.elu nn.functional.embedding nn.functional.gelu nn.functional.glu
-nn.functional.group_norm nn.functional.hardshrink nn.functional.hardswish
+abs acos acosh add addcdiv addcmul addmm addmv amax amin argmax argmin asin asinh atan atan2 atanh baddbmm bmm cat
+ceil chunk clamp clone copysign cos cosh cumsum eq equal erf erfc exp exp2 expand expm1 fill flip floor fmax fmin fmod
+full_like ge gt heaviside hypot index_add index_copy index_fill index_select isfinite isinf isnan le lerp linalg.cross
+log log10 log1p log2 log_softmax logaddexp logit logsumexp lt masked_fill masked_scatter matmul maximum mean minimum
+mm mul narrow ne neg nn.functional.adaptive_avg_pool2d nn.functional.adaptive_avg_pool3d nn.functional.avg_pool2d
+nn.functional.avg_pool3d nn.functional.channel_shuffle nn.functional.conv2d nn.functional.elu nn.functional.embedding
+nn.functional.gelu nn.functional.glu nn.functional.group_norm nn.functional.hardshrink nn.functional.hardswish
 nn.functional.layer_norm nn.functional.leaky_relu nn.functional.linear nn.functional.max_pool2d
-nn.functional.max_pool3d nn.functional.mish
-nn.functional.mse_loss nn.functional.prelu nn.functional.relu nn.functional.scaled_dot_product_attention
-nn.functional.silu nn.functional.softplus nn.functional.softshrink nn.functional.upsample_bilinear
-nn.functional.upsample_nearest permute pow reciprocal remainder
-reshape roll round rsqrt rsub select sigmoid sign sin sinh softmax sort split sqrt squeeze stack std sub sum t tan tanh
-transpose tril triu trunc unbind unsqueeze var view where zeros_like
+nn.functional.max_pool3d nn.functional.max_unpool1d nn.functional.max_unpool2d nn.functional.max_unpool3d
+nn.functional.mish nn.functional.mse_loss nn.functional.prelu nn.functional.relu nn.functional.rrelu
+nn.functional.scaled_dot_product_attention nn.functional.silu nn.functional.softplus nn.functional.softshrink
+nn.functional.upsample_bilinear nn.functional.upsample_nearest permute pow reciprocal remainder reshape roll round
+rsqrt rsub scatter scatter_add select sigmoid sign sin sinc sinh softmax sort split sqrt squeeze stack std sub sum t
+tan tanh transpose tril triu trunc unbind unsqueeze var view where zeros_like
 """.split()
 ENTRIES = [op for op in op_db if op.name in NATIVE and not op.variant_test_name]
 
@@ -74,6 +75,95 @@ def test_fold():
             values[device] = [y.detach(), torch.nn.functional.fold(given[0], **settings).detach()]
             values[device] += torch.autograd.grad(y.sin().sum(), given)
     assert_same(values[DEVICE], values["cpu"])
+
+
+def on_both(function):
+    """The results of a function of a device, on the CPU and on the device alone."""
+    expected = function("cpu")
+    with native():
+        assert_same(function(DEVICE), expected)
+
+
+@pytest.mark.parametrize("size, step", [(3, 1), (2, 3)])
+def test_gradients_of_windows(size, step):
+    x = torch.randn(2, 3, 8, 7)
+
+    def windows(device):
+        given = x.to(device).requires_grad_()
+        y = given.unfold(2, size, step).unfold(3, size, step)
+        return [y.detach(), *torch.autograd.grad(y.sin().sum(), given)]
+
+    on_both(windows)
+
+
+def test_numbers_rounded_to_a_quantised_type():
+    x = torch.cat([torch.randn(4, 6) * 3, torch.tensor([[0.05, 0.15, -0.05, 99, -99, 0]])])
+
+    def rounded(device):
+        given = x.to(device).requires_grad_()
+        scales, zeros = torch.linspace(0.02, 0.3, 6, device=device), torch.arange(-3, 3, device=device).int()
+        results = [torch.fake_quantize_per_tensor_affine(given, 0.1, 3, -8, 7)]
+        results += [torch.fake_quantize_per_tensor_affine(given, scales[2], zeros[1], 0, 255)]
+        results += [torch.fake_quantize_per_channel_affine(given, scales, zeros, 1, -128, 127)]
+        gradients = [torch.autograd.grad((y * y).sum(), given)[0] for y in results]
+        return [*(y.detach() for y in results), *gradients]
+
+    on_both(rounded)
+    layer = torch.ao.quantization.FakeQuantize(quant_min=0, quant_max=255)
+
+    def layers(device):
+        made = copy.deepcopy(layer).to(device)
+        on = made(x.to(device))
+        made.disable_fake_quant()
+        return [on, made(x.to(device)), made.scale]
+
+    on_both(layers)
+
+
+def test_bits_move():
+    x = torch.randint(-128, 128, (20,), dtype=torch.int8)
+
+    def moved(device):
+        y = x.to(device)
+        z = y.clone()
+        z <<= 1
+        z >>= torch.tensor(2, device=device)
+        return [y << 3, y >> 4, (y >> torch.arange(20, device=device).to(torch.int8) % 8) & 1, z]
+
+    on_both(moved)
+
+
+@pytest.mark.parametrize("frequent", [False, True])
+def test_tables_with_a_largest_norm_or_gradients_by_frequency(frequent):
+    torch.manual_seed(0)
+    table, indices = torch.randn(6, 4), torch.tensor([[1, 1, 5], [1, 0, 5]])
+
+    def embedded(device):
+        layer = torch.nn.Embedding.from_pretrained(
+            table.clone().to(device), freeze=False, max_norm=None if frequent else 1.0, scale_grad_by_freq=frequent
+        )
+        y = layer(indices.to(device))
+        y.square().sum().backward()
+        return [y.detach(), layer.weight.grad, layer.weight.detach()]
+
+    on_both(embedded)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64])
+@pytest.mark.parametrize("keepdim", [False, True])
+def test_most_frequent_and_middle_elements(dtype, keepdim):
+    x = torch.randint(4, (5, 7, 6)).to(dtype)
+    if dtype.is_floating_point:
+        x[0, 1, 2] = x[3, 3, 3] = float("nan")
+
+    def chosen(device):
+        y = x.to(device)
+        results = [f(y, axis, keepdim).values for f in (torch.median, torch.nanmedian) for axis in (0, 1, -1)]
+        counted = y.nan_to_num()
+        results += [part for axis in (0, 1, -1) for part in torch.mode(counted, axis, keepdim)]
+        return [*results, *torch.mode(counted[0, 0], out=(y.new_empty(0), torch.empty(0, dtype=int, device=device)))]
+
+    on_both(chosen)
 
 
 @pytest.mark.parametrize("name", sorted(REFUSED))

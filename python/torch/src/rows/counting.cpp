@@ -1,4 +1,5 @@
 // Counting, distinct elements, and elements by rank. Results whose size depends on the elements wait for the device.
+#include <array>
 #include <cmath>
 
 #include "call.h"
@@ -69,12 +70,14 @@ Tensor repeat_interleave(const Call& c) {
 
 Tensor nothing(const Tensor& x) { return crisol::empty({0}, DType::i64, x.device()); }
 
-// (x, sorted, with positions, with counts). As on PyTorch's CPU, the values are sorted in any case.
+// (x, sorted, with positions, with counts): elements, positions and perhaps counts. As on PyTorch's CPU, the elements
+// are sorted in any case.
 Results unique(const Call& c) {
   const Tensor x = c.tensor(0);
   const crisol::UniqueResult found = crisol::unique(flat(x));
-  return {wrap(found.values), wrap(c.flag(2) ? ops::reshape(found.inverse, x.shape()) : nothing(x)),
-          wrap(c.flag(3) ? found.counts : nothing(x))};
+  Results results{wrap(found.values), wrap(c.flag(2) ? ops::reshape(found.inverse, x.shape()) : nothing(x))};
+  if (c.size() > 3) results.push_back(wrap(c.flag(3) ? found.counts : nothing(x)));
+  return results;
 }
 // (x, axis, sorted, with positions, with counts)
 Results unique_slices(const Call& c) {
@@ -126,6 +129,12 @@ Tensor nanmedian(const Call& c) {
   return ops::reshape(ops::index_select(sorted, 0, place), {});
 }
 
+// Writes a result to an argument, which gets its size.
+void give_into(const Call& c, std::size_t i, const Tensor& result) {
+  c.torch(i).resize_(sizes_of(result.shape()));
+  ops::copy_into(c.tensor(i), result);
+}
+
 // (x, k, axis, keepdim, values, indices): the k-th smallest elements, counted from 1.
 Results kth_value(const Call& c) {
   const Tensor x = c.tensor(0);
@@ -133,13 +142,61 @@ Results kth_value(const Call& c) {
   need(x.dim() > 0 && k >= 1 && k <= x.size(c.axis(2)), "an element that does not exist");
   const crisol::SortResult sorted = ops::sort(x, c.axis(2));
   const auto give = [&](std::size_t result, const Tensor& all) {
-    const Tensor one = ops::narrow(all, c.axis(2), k - 1, 1), chosen = c.flag(3) ? one : ops::squeeze(one, c.axis(2));
-    c.torch(result).resize_(sizes_of(chosen.shape()));
-    ops::copy_into(c.tensor(result), chosen);
+    const Tensor one = ops::narrow(all, c.axis(2), k - 1, 1);
+    give_into(c, result, c.flag(3) ? one : ops::squeeze(one, c.axis(2)));
   };
   give(4, sorted.values);
   give(5, sorted.indices);
   return {c.value(4), c.value(5)};
+}
+
+// (x, axis, keepdim, values, indices): medians along an axis. A NaN is the median, unless they do not count.
+Results medians(const Call& c, bool count_nan) {
+  const Tensor x = c.tensor(0);
+  need(x.dim() > 0 && x.numel() > 0, "a median of nothing");
+  const int axis = c.axis(1);
+  const crisol::SortResult sorted = ops::sort(x, axis);
+  const std::int64_t n = x.size(axis);
+  Tensor place = crisol::full({}, Scalar((n - 1) / 2), DType::i64, x.device());
+  if (may_have_nan(x)) {
+    const Tensor nan = ops::isnan(sorted.values);
+    const Tensor numbers = ops::sum(ops::cast(ops::logical_not(nan), DType::i64), {axis}, true);
+    const Tensor middle = ops::maximum(ops::floor_divide(ops::sub(numbers, Scalar(1)), Scalar(2)), Scalar(0));
+    place = count_nan ? ops::where(ops::lt(numbers, Scalar(n)), numbers, place) : middle;
+  }
+  crisol::Shape sizes = x.shape();
+  sizes[axis < 0 ? axis + x.dim() : axis] = 1;
+  const Tensor at = ops::expand(place, sizes);
+  const auto chosen = [&](const Tensor& all) {
+    const Tensor one = ops::gather(all, axis, at);
+    return c.flag(2) ? one : ops::squeeze(one, axis);
+  };
+  give_into(c, 3, chosen(sorted.values));
+  give_into(c, 4, chosen(sorted.indices));
+  return {c.value(3), c.value(4)};
+}
+
+// (x, axis, keepdim): the most frequent element, the least of several, and its last place.
+std::array<Tensor, 2> mode(const Call& c) {
+  const Tensor x = c.tensor(0);
+  need(x.dim() > 0 && x.numel() != 0 && x.dtype() != DType::boolean, "the most frequent of no elements");
+  const int axis = c.axis(1) < 0 ? c.axis(1) + x.dim() : c.axis(1);
+  const std::int64_t n = x.size(axis);
+  need(n <= 1024, "the most frequent of more than 1,024 elements");  // Each is compared with each.
+  const Tensor rows = ops::contiguous(ops::transpose(x, axis, x.dim() - 1));
+  const Tensor equal = ops::eq(ops::unsqueeze(rows, -1), ops::unsqueeze(rows, -2));
+  const Tensor counts = ops::sum(ops::cast(equal, DType::i64), {-1});
+  // Among the elements in order, the first one that is as frequent as any.
+  const crisol::SortResult sorted = ops::sort(rows, -1);
+  const Tensor best = ops::argmax(ops::gather(counts, -1, sorted.indices), {-1}, true);
+  const Tensor value = ops::gather(sorted.values, -1, best);
+  const Tensor places = crisol::arange(0, static_cast<double>(n), 1, DType::i64, x.device());
+  const Tensor index = ops::max(ops::where(ops::eq(rows, value), places, Scalar(-1)), {-1}, true);
+  const auto given = [&](const Tensor& t) {
+    const Tensor kept = ops::transpose(t, axis, x.dim() - 1);
+    return c.flag(2) ? kept : ops::squeeze(kept, axis);
+  };
+  return {given(value), given(index)};
 }
 
 }  // namespace
@@ -149,13 +206,28 @@ Rows counting_rows() {
       {"bincount", gives(bincount)},
       {"histc", gives(histogram)},
       {"repeat_interleave.Tensor", gives(repeat_interleave)},
+      {"_unique", unique},
       {"_unique2", unique},
       {"unique_dim", unique_slices},
       {"unique_consecutive", unique_runs},
       {"isin.Tensor_Tensor_out", into(isin)},
       {"median", gives(median)},
       {"nanmedian", gives(nanmedian)},
+      {"median.dim_values", [](const Call& c) { return medians(c, true); }},
+      {"nanmedian.dim_values", [](const Call& c) { return medians(c, false); }},
       {"kthvalue.values", kth_value},
+      {"mode",
+       [](const Call& c) {
+         const auto [values, indices] = mode(c);
+         return Results{wrap(ops::clone(values)), wrap(ops::clone(indices))};
+       }},
+      {"mode.values",
+       [](const Call& c) {
+         const auto found = mode(c);
+         give_into(c, 3, found[0]);
+         give_into(c, 4, found[1]);
+         return Results{c.value(3), c.value(4)};
+       }},
       {"count_nonzero.dim_IntList",
        gives([](const Call& c) { return crisol::count_nonzero(c.tensor(0), c.shape(1)); })},
   };

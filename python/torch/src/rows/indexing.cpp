@@ -31,6 +31,15 @@ std::vector<Tensor> positions(const Call& c, std::size_t i, const at::Tensor& x)
   return list;
 }
 
+// A number counts as a list of one element: PyTorch permits axis 0 of it.
+Tensor listed(const Tensor& x) { return x.dim() == 0 ? ops::reshape(x, {1}) : x; }
+Tensor list_at(const Call& c, std::size_t i) { return listed(c.tensor(i)); }
+// A row for "NAME.out" whose operands are lists.
+template <class F>
+Run into_list(F f) {
+  return into([f](const Call& c, const Tensor& out) { f(c, listed(out)); });
+}
+
 Tensor index(const Call& c) { return crisol::index_get(c.tensor(0), positions(c, 1, c.torch(0))); }
 
 void index_put(const Call& c, const Tensor& target) {
@@ -67,7 +76,7 @@ crisol::Scalar neutral(ScatterReduction r, crisol::DType type) {
 // (x, axis, index, source, name, whether x takes part, out)
 void scatter_reduce(const Call& c, const Tensor& out) {
   const std::string name = c.value(4).toStringRef();
-  const Tensor x = c.tensor(0), index = c.tensor(2), source = c.tensor(3);
+  const Tensor x = list_at(c, 0), index = list_at(c, 2), source = list_at(c, 3);
   const int axis = c.axis(1);
   const ScatterReduction r = reduction(name);
   const auto without = [&](const Tensor& old, const crisol::Scalar& number) {
@@ -86,26 +95,24 @@ void scatter_reduce(const Call& c, const Tensor& out) {
 
 // (x, axis, index, source, alpha, out)
 void index_add(const Call& c, const Tensor& out) {
-  Tensor source = c.tensor(3);
+  Tensor source = list_at(c, 3);
   if (c.number(4) != 1) source = ops::mul(source, c.scalar(4));
-  ops::index_add_into(out, c.tensor(0), c.axis(1), c.tensor(2), source);
+  ops::index_add_into(out, list_at(c, 0), c.axis(1), list_at(c, 2), source);
 }
 
 // (x, axis, index, number). Negative positions count from the end.
 void index_fill(const Call& c, const Tensor& target) {
-  Tensor x = target;
+  Tensor x = listed(target);
   const int axis = c.axis(1);
-  need(x.dim() > 0, "index_fill of a scalar");
   std::vector<Tensor> places(static_cast<std::size_t>(axis < 0 ? axis + x.dim() : axis));
-  places.push_back(c.tensor(2));
-  x.index_put_(places, c.value(3).isScalar() ? c.scalar(3) : number_of(c.torch(3)));
+  places.push_back(list_at(c, 2));
+  x.index_put_(places, c.operand(3));
 }
 
 // NAME(x, axis, index) with an index of one axis.
 Tensor index_select(const Call& c) {
-  const Tensor x = c.tensor(0), index = c.tensor(2);
-  need(x.dim() > 0, "index_select of a scalar");
-  return ops::index_select(x, c.axis(1), index);
+  const Tensor y = ops::index_select(list_at(c, 0), c.axis(1), list_at(c, 2));
+  return c.tensor(0).dim() == 0 ? ops::reshape(y, {}) : y;
 }
 
 // (x, index): elements of x as a list. Negative positions count from the end.
@@ -116,6 +123,28 @@ Tensor take(const Call& c) {
   return ops::reshape(list, index.shape());
 }
 
+// (x, mask, source): the elements of x under the mask become the first elements of the source, in their order.
+void masked_scatter(const Call& c, const Tensor& x) {
+  const Tensor source = ops::reshape(c.tensor(2), {-1});
+  need(c.tensor(1).dtype() == crisol::DType::boolean && source.dtype() == x.dtype() && source.numel() > 0,
+       "the types of masked_scatter");
+  const Tensor mask = ops::contiguous(ops::expand(c.tensor(1), x.shape()));
+  const Tensor number = ops::cumsum(ops::cast(ops::reshape(mask, {-1}), crisol::DType::i64), 0);
+  const Tensor place = ops::maximum(ops::sub(number, crisol::Scalar(1)), crisol::Scalar(0));
+  ops::where_into(x, mask, ops::reshape(ops::index_select(source, 0, place), x.shape()), x);
+}
+
+// (table, indices, largest norm, p): rows that the indices name get at most this norm.
+void renormed(const Call& c, const Tensor& table) {
+  const Tensor indices = ops::reshape(c.tensor(1), {-1});
+  const double largest = c.number(2);
+  need(table.dim() == 2, "a table without rows");
+  if (indices.numel() == 0) return;
+  const Tensor rows = ops::index_select(table, 0, indices), norms = ops::norm(rows, c.number(3), {1}, true);
+  const Tensor factor = ops::where(ops::gt(norms, largest), ops::div(largest, ops::add(norms, 1e-7)), 1.0);
+  ops::index_copy_into(table, table, 0, indices, ops::mul(rows, factor));
+}
+
 }  // namespace
 
 Rows index_rows() {
@@ -123,36 +152,40 @@ Rows index_rows() {
       {"index.Tensor", gives(index)},
       {"_index_put_impl_", in_place(index_put)},
       {"index_select", gives(index_select)},
-      {"index_select.out", into([](const Call& c, const Tensor& out) { ops::copy_into(out, index_select(c)); })},
-      {"index_add.out", into(index_add)},
-      {"index_copy.out", into([](const Call& c, const Tensor& out) {
-         ops::index_copy_into(out, c.tensor(0), c.axis(1), c.tensor(2), c.tensor(3));
+      {"index_select.out",
+       into_list([](const Call& c, const Tensor& out) { ops::copy_into(out, listed(index_select(c))); })},
+      {"index_add.out", into_list(index_add)},
+      {"index_copy.out", into_list([](const Call& c, const Tensor& out) {
+         ops::index_copy_into(out, list_at(c, 0), c.axis(1), list_at(c, 2), list_at(c, 3));
        })},
       {"index_fill_.int_Scalar", in_place(index_fill)},
       {"index_fill_.int_Tensor", in_place(index_fill)},
-      {"gather.out",
-       into([](const Call& c, const Tensor& out) { ops::gather_into(out, c.tensor(0), c.axis(1), c.tensor(2)); })},
-      {"scatter.src_out", into([](const Call& c, const Tensor& out) {
-         ops::scatter_into(out, c.tensor(0), c.axis(1), c.tensor(2), c.tensor(3));
+      {"gather.out", into_list([](const Call& c, const Tensor& out) {
+         ops::gather_into(out, list_at(c, 0), c.axis(1), list_at(c, 2));
        })},
-      {"scatter.value_out", into([](const Call& c, const Tensor& out) {
-         const Tensor index = c.tensor(2);
-         ops::scatter_into(out, c.tensor(0), c.axis(1), index, filled_like(index, c.scalar(3), out.dtype()));
+      {"scatter.src_out", into_list([](const Call& c, const Tensor& out) {
+         ops::scatter_into(out, list_at(c, 0), c.axis(1), list_at(c, 2), list_at(c, 3));
        })},
-      {"scatter.reduce_out", into([](const Call& c, const Tensor& out) {
-         ops::scatter_reduce_into(out, c.tensor(0), c.axis(1), c.tensor(2), c.tensor(3),
+      {"scatter.value_out", into_list([](const Call& c, const Tensor& out) {
+         const Tensor index = list_at(c, 2);
+         ops::scatter_into(out, list_at(c, 0), c.axis(1), index, filled_like(index, c.scalar(3), out.dtype()));
+       })},
+      {"scatter.reduce_out", into_list([](const Call& c, const Tensor& out) {
+         ops::scatter_reduce_into(out, list_at(c, 0), c.axis(1), list_at(c, 2), list_at(c, 3),
                                   reduction(c.value(4).toStringRef()));
        })},
-      {"scatter.value_reduce_out", into([](const Call& c, const Tensor& out) {
-         const Tensor index = c.tensor(2);
-         ops::scatter_reduce_into(out, c.tensor(0), c.axis(1), index, filled_like(index, c.scalar(3), out.dtype()),
+      {"scatter.value_reduce_out", into_list([](const Call& c, const Tensor& out) {
+         const Tensor index = list_at(c, 2);
+         ops::scatter_reduce_into(out, list_at(c, 0), c.axis(1), index, filled_like(index, c.scalar(3), out.dtype()),
                                   reduction(c.value(4).toStringRef()));
        })},
-      {"scatter_add.out", into([](const Call& c, const Tensor& out) {
-         ops::scatter_add_into(out, c.tensor(0), c.axis(1), c.tensor(2), c.tensor(3));
+      {"scatter_add.out", into_list([](const Call& c, const Tensor& out) {
+         ops::scatter_add_into(out, list_at(c, 0), c.axis(1), list_at(c, 2), list_at(c, 3));
        })},
-      {"scatter_reduce.two_out", into(scatter_reduce)},
+      {"scatter_reduce.two_out", into_list(scatter_reduce)},
       {"take", gives(take)},
+      {"masked_scatter_", in_place(masked_scatter)},
+      {"embedding_renorm_", in_place(renormed)},
       {"masked_select", gives([](const Call& c) { return crisol::masked_select(c.tensor(0), c.tensor(1)); })},
       {"nonzero", gives([](const Call& c) { return ops::nonzero(c.tensor(0)); })},
       {"sort.values_stable",

@@ -275,10 +275,15 @@ Results dropout(const Call& c) {
 }
 
 Tensor embedding_backward(const Call& c) {
-  need(!c.flag(4), "embedding with scale_grad_by_freq");
   const std::int64_t padding = c.whole(3);
-  return ops::embedding_backward(c.tensor(0), c.tensor(1), c.whole(2),
-                                 padding < 0 ? std::nullopt : std::optional(padding));
+  const Tensor indices = c.tensor(1);
+  Tensor dy = c.tensor(0);
+  if (c.flag(4)) {  // scale_grad_by_freq: each row of dy is divided by the number of its index.
+    const Tensor list = ops::reshape(indices, {-1}), one = crisol::ones(list.shape(), dy.dtype(), dy.device());
+    const Tensor counts = ops::index_add(crisol::zeros({c.whole(2)}, dy.dtype(), dy.device()), 0, list, one);
+    dy = ops::div(dy, ops::unsqueeze(ops::reshape(ops::index_select(counts, 0, list), indices.shape()), -1));
+  }
+  return ops::embedding_backward(dy, indices, c.whole(2), padding < 0 ? std::nullopt : std::optional(padding));
 }
 
 }  // namespace

@@ -164,6 +164,30 @@ Tensor col2im(const Call& c) {
   return batch ? image : ops::select(image, 0, 0);
 }
 
+// (dy, size of x, axis, size of a window, step): the gradient of unfold, which gives windows as a last axis.
+Tensor unfold_backward(const Call& c) {
+  const Tensor dy = c.tensor(0);
+  const crisol::Shape sizes = c.shape(1);
+  need(sizes.rank() > 0 && dy.numel() != 0, "windows of a number");
+  const Tensor x = crisol::zeros(sizes, dy.dtype(), dy.device());
+  std::vector<std::int64_t> strides;
+  for (int i = 0; i < x.dim(); ++i) strides.push_back(x.strides()[i]);
+  const auto axis = static_cast<std::size_t>(c.axis(2) < 0 ? c.axis(2) + x.dim() : c.axis(2));
+  strides.push_back(strides[axis]);
+  strides[axis] *= c.whole(4);
+  return gradients([&](const std::vector<Tensor>& in) { return crisol::as_strided(in[0], dy.shape(), strides); }, {x},
+                   dy)[0];
+}
+
+// (x, groups): channel i of a group comes to lie beside channel i of the other groups.
+Tensor channel_shuffle(const Call& c) {
+  const Tensor x = c.tensor(0);
+  const std::int64_t groups = c.whole(1);
+  need(x.dim() > 2 && groups > 0 && x.numel() != 0 && x.size(1) % groups == 0, "groups of channels");
+  const Tensor grouped = ops::reshape(x, {x.size(0), groups, x.size(1) / groups, -1});
+  return ops::reshape(ops::contiguous(ops::transpose(grouped, 1, 2)), x.shape());
+}
+
 Run copied(Tensor (*f)(const Call&)) {
   return into([f](const Call& c, const Tensor& out) { ops::copy_into(out, f(c)); });
 }
@@ -199,6 +223,8 @@ Rows layout_rows() {
       {"replication_pad3d_backward", gives(pad_backward<replicated>)},
       {"im2col", gives(im2col)},
       {"col2im", gives(col2im)},
+      {"unfold_backward", gives(unfold_backward)},
+      {"channel_shuffle", gives(channel_shuffle)},
   };
 }
 

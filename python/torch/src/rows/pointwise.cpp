@@ -5,6 +5,7 @@
 
 #include "call.h"
 #include "crisol/dtype_table.h"
+#include "crisol/functions/arrange.h"
 #include "crisol/functions/bitwise.h"
 #include "memory.h"
 
@@ -56,6 +57,14 @@ Run bitwise(Tensor (*f)(const Operand&, const Operand&), BinaryInto of_bool = nu
     if (out.dtype() == DType::boolean && of_bool != nullptr) return of_bool(out, c.operand(0), c.operand(1));
     ops::copy_into(out, f(c.operand(0), c.operand(1)));
   });
+}
+
+// a << b and a >> b
+Run shift(Tensor (*f)(const Operand&, const Operand&)) {
+  return gives([f](const Call& c) { return f(c.operand(0), c.operand(1)); });
+}
+Run shift_in_place(Tensor (*f)(const Operand&, const Operand&)) {
+  return in_place([f](const Call& c, const Tensor& x) { ops::copy_into(x, f(x, c.operand(1))); });
 }
 
 bool is_one(const crisol::Scalar& number) { return number.as_double() == 1; }
@@ -160,6 +169,42 @@ void xlogy(const Call& c, const Tensor& out) {
   ops::masked_fill_into(out, ops::mul(x, ops::log(y)), ops::logical_and(ops::eq(x, 0), ops::eq(y, y)), 0);
 }
 
+// (x, the number where x is 0, out)
+void heaviside(const Call& c, const Tensor& out) {
+  const Argument x = c.operand(0);
+  ops::where_into(out, ops::eq(x, 0), c.operand(1), ops::cast(ops::gt(x, 0), out.dtype()));
+}
+
+// (x, out): sin(pi x) / (pi x), which is 1 at 0.
+void sinc(const Tensor& out, const Tensor& x) {
+  const Tensor angle = ops::mul(x, M_PI);
+  ops::where_into(out, ops::eq(x, 0), 1.0, ops::div(ops::sin(angle), angle));
+}
+
+// log(x / (1 - x)). With a bound, x is first moved between the bound and 1 - the bound.
+void logit(const Tensor& out, const Tensor& given, const c10::IValue& bound) {
+  need(is_floating(given.dtype()), "whole numbers");
+  const double eps = bound.isNone() ? 0 : bound.toDouble();
+  const Tensor x =
+      bound.isNone() ? given : ops::where(ops::lt(given, eps), eps, ops::minimum(given, crisol::Scalar(1 - eps)));
+  ops::log_into(out, ops::div(x, ops::sub(1.0, x)));
+}
+// (dy, x, bound, dx). Outside the bound the gradient is 0, and without a bound it is NaN outside [0, 1].
+void logit_backward(const Call& c, const Tensor& out) {
+  const Tensor dy = c.tensor(0), x = c.tensor(1);
+  const bool bounded = !c.is_none(2);
+  const double eps = bounded ? c.number(2) : 0;
+  const Tensor outside = ops::logical_or(ops::lt(x, eps), ops::gt(x, 1 - eps));
+  ops::where_into(out, outside, bounded ? 0.0 : NAN, ops::div(dy, ops::mul(x, ops::sub(1.0, x))));
+}
+
+// (x, other, axis, out): the cross product along an axis of size 3.
+void cross(const Call& c, const Tensor& out) {
+  const int axis = c.axis(2);
+  const auto moved = [&](std::size_t i, std::int64_t by) { return crisol::roll(c.tensor(i), {by}, {axis}); };
+  ops::sub_into(out, ops::mul(moved(0, -1), moved(1, -2)), ops::mul(moved(0, -2), moved(1, -1)));
+}
+
 // Zero where |x| is at most the number.
 void zero_within(const Tensor& out, const Tensor& values, const Tensor& x, const crisol::Scalar& bound) {
   ops::masked_fill_into(out, values, ops::le(ops::abs(x), bound), 0);
@@ -242,6 +287,8 @@ Rows arithmetic() {
       {"xlogy.OutTensor", into(xlogy)},
       {"logaddexp.out", binary(ops::logaddexp_into)},
       {"copysign.out", binary(ops::copysign_into)},
+      {"heaviside.out", into(heaviside)},
+      {"linalg_cross.out", into(cross)},
       {"addcmul.out", into([](const Call& c, const Tensor& out) {
          ops::addcmul_into(out, c.operand(0), c.operand(1), c.operand(2), c.scalar(3));
        })},
@@ -303,6 +350,15 @@ Rows unary_functions() {
       {"erfc.out", unary(ops::erfc_into)},
       {"lgamma.out", unary(ops::lgamma_into)},
       {"signbit.out", unary(ops::signbit_into)},
+      {"sinc.out", unary(sinc)},
+      {"logit", gives([](const Call& c) {
+         const Tensor x = c.tensor(0), y = crisol::empty(x.shape(), x.dtype(), x.device());
+         logit(y, x, c.value(1));
+         return y;
+       })},
+      {"logit_", in_place([](const Call& c, const Tensor& x) { logit(x, x, c.value(1)); })},
+      {"logit.out", into([](const Call& c, const Tensor& out) { logit(out, c.tensor(0), c.value(1)); })},
+      {"logit_backward.grad_input", into(logit_backward)},
       {"isnan", gives([](const Call& c) { return ops::isnan(c.tensor(0)); })},
       {"isposinf.out", into([](const Call& c, const Tensor& out) { ops::eq_into(out, c.tensor(0), INFINITY); })},
       {"isneginf.out", into([](const Call& c, const Tensor& out) { ops::eq_into(out, c.tensor(0), -INFINITY); })},
@@ -338,6 +394,14 @@ Rows comparisons() {
        })},
       {"bitwise_left_shift.Tensor_out", bitwise(crisol::bitwise_left_shift)},
       {"bitwise_right_shift.Tensor_out", bitwise(crisol::bitwise_right_shift)},
+      {"__lshift__.Scalar", shift(crisol::bitwise_left_shift)},
+      {"__lshift__.Tensor", shift(crisol::bitwise_left_shift)},
+      {"__rshift__.Scalar", shift(crisol::bitwise_right_shift)},
+      {"__rshift__.Tensor", shift(crisol::bitwise_right_shift)},
+      {"__ilshift__.Scalar", shift_in_place(crisol::bitwise_left_shift)},
+      {"__ilshift__.Tensor", shift_in_place(crisol::bitwise_left_shift)},
+      {"__irshift__.Scalar", shift_in_place(crisol::bitwise_right_shift)},
+      {"__irshift__.Tensor", shift_in_place(crisol::bitwise_right_shift)},
       {"where.self", gives(where)},
       {"where.self_out",
        into([](const Call& c, const Tensor& out) { ops::where_into(out, c.tensor(0), c.operand(1), c.operand(2)); })},

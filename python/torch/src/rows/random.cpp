@@ -103,6 +103,17 @@ Results permutation(const Call& c) {
   return {c.value(2)};
 }
 
+// (x, noise, low, high, whether it trains, generator): x times a random slope below 0. The noise gets the slopes.
+Tensor random_relu(const Call& c, const Tensor& x) {
+  const double low = c.number(2), high = c.number(3);
+  if (!c.flag(4)) return ops::leaky_relu(x, (low + high) / 2);
+  const Tensor noise = c.tensor(1), slopes = crisol::empty(x.shape(), x.dtype(), x.device());
+  need(noise.shape() == x.shape() && noise.dtype() == x.dtype(), "noise of another shape");
+  draw(slopes, [&](const Tensor& to) { ops::uniform_into(to, low, high, generator_at(c, 5, x)); });
+  ops::where_into(noise, ops::le(x, 0), slopes, 1.0);
+  return ops::mul(x, noise);
+}
+
 }  // namespace
 
 Rows random_rows() {
@@ -126,6 +137,10 @@ Rows random_rows() {
       {"normal.Tensor_Tensor", gives(normal_of)},
       {"normal.Tensor_float", gives(normal_of)},
       {"normal.float_Tensor", gives(normal_of)},
+      {"rrelu_with_noise", gives([](const Call& c) { return random_relu(c, c.tensor(0)); })},
+      {"rrelu_with_noise_", in_place([](const Call& c, const Tensor& x) { ops::copy_into(x, random_relu(c, x)); })},
+      {"rrelu_with_noise.out",
+       into([](const Call& c, const Tensor& out) { ops::copy_into(out, random_relu(c, c.tensor(0))); })},
       {"randperm.generator_out", permutation},
       {"multinomial", gives([](const Call& c) {
          const Tensor weights = c.tensor(0);

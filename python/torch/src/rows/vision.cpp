@@ -135,6 +135,35 @@ Run adaptive_max_pool_backward(int axes) {
   });
 }
 
+// (x, indices, size, …): the elements of a pool at their places, and zeros at all others.
+Tensor unpooled(const Call& c) {
+  const Tensor x = c.tensor(0), indices = c.tensor(1);
+  const std::vector<std::int64_t> size = c.wholes(2);
+  const int lead = x.dim() - static_cast<int>(size.size());
+  need(lead > 0 && x.numel() != 0 && indices.shape() == x.shape(), "a pool without elements");
+  std::vector<std::int64_t> sizes;
+  std::int64_t planes = 1, plane = 1;
+  for (int i = 0; i < lead; ++i) {
+    sizes.push_back(x.size(i));
+    planes *= x.size(i);
+  }
+  for (const std::int64_t n : size) {
+    sizes.push_back(n);
+    plane *= n;
+  }
+  const auto lists = [&](const Tensor& t) { return ops::reshape(t, {planes, -1}); };
+  return ops::reshape(ops::scatter(crisol::zeros({planes, plane}, x.dtype(), x.device()), 1, lists(indices), lists(x)),
+                      sizes);
+}
+Run unpooled_into() {
+  return [](const Call& c) {
+    const Tensor y = unpooled(c);
+    c.torch(c.size() - 1).resize_(sizes_of(y.shape()));
+    ops::copy_into(c.tensor(c.size() - 1), y);
+    return Results{c.value(c.size() - 1)};
+  };
+}
+
 // ---- Pools of volumes
 
 IntTriple triple(const std::vector<std::int64_t>& sizes) {
@@ -237,6 +266,10 @@ Rows vision_rows() {
       {"avg_pool3d_backward.grad_input", into(avg_pool_backward)},
       {"_adaptive_avg_pool3d", gives(adaptive_avg_pool)},
       {"_adaptive_avg_pool3d_backward", gives(adaptive_avg_pool_backward)},
+      {"max_unpool2d", gives(unpooled)},
+      {"max_unpool2d.out", unpooled_into()},
+      {"max_unpool3d", gives(unpooled)},
+      {"max_unpool3d.out", unpooled_into()},
       {"adaptive_max_pool2d.out", adaptive_max_pool},
       {"adaptive_max_pool2d_backward.grad_input", adaptive_max_pool_backward(2)},
       {"adaptive_max_pool3d.out", adaptive_max_pool},
