@@ -502,3 +502,19 @@ def test_a_buffer_that_was_none():
     assert net.state_dict() == {} and net.table is None
     net.table = crisol.zeros(3)
     assert net.half().table.dtype is crisol.float16
+
+
+def test_columns_of_a_tensor_scale_each_other():
+    """They lie between each other in memory, and share no element. In crisol before 0.3 this was an error if they had
+    other sizes."""
+    x = crisol.arange(21.0).reshape(3, 7)
+    x[:, 5:] *= x[:, 4:5]
+    x[:, 1:3] += x[:, 3:4]
+    x[::2, 0] = x[1, 0]
+    assert x.tolist() == [
+        [7, 4, 5, 3, 4, 20, 24],
+        [7, 18, 19, 10, 11, 132, 143],
+        [7, 32, 33, 17, 18, 342, 360],
+    ]
+    with pytest.raises(crisol.InvalidArgumentError, match="share a part"):
+        x[:, 1:] += x[:, :6]

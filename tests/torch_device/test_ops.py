@@ -166,6 +166,46 @@ def test_most_frequent_and_middle_elements(dtype, keepdim):
     on_both(chosen)
 
 
+def test_complex_numbers_that_turn_pairs():
+    """Positions of a transformer, as Llama's first program writes them."""
+    torch.manual_seed(0)
+    x, angles = torch.randn(2, 5, 3, 8), torch.outer(torch.arange(5.0), torch.tensor([1.0, 0.1, 0.01, 0.001]))
+
+    def turned(device):
+        given, angle = x.to(device).requires_grad_(), angles.to(device)
+        turn = torch.polar(torch.ones_like(angle), angle)
+        pairs = torch.view_as_complex(given.reshape(2, 5, 3, 4, 2))
+        y = torch.view_as_real(pairs * turn[:, None]).flatten(3)
+        z = torch.complex(angle, -angle)
+        sums = [(z + turn).real, torch.sub(z, turn, alpha=2).imag, (z.conj() * angle).imag]
+        sums.append(z.conj().resolve_conj().imag)
+        sums.append(z.clone().conj_physical_().imag)
+        return [y.detach(), *torch.autograd.grad((y**3).sum(), given), *sums, z.conj().imag * 2]
+
+    on_both(turned)
+
+
+def test_columns_of_a_tensor_scale_each_other():
+    """The columns lie between each other in memory, and share no element."""
+    x = torch.arange(1.0, 43).reshape(6, 7)
+
+    def scaled(device):
+        y = x.to(device).clone()
+        y[:, 5:] *= y[:, 4:5]
+        y[:, 1:3] += y[:, 3:5]
+        y[::2] -= y[1::2]
+        y[:, 0] = y[:, 6]
+        return [y]
+
+    on_both(scaled)
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_searches_in_several_sorted_lists(right):
+    lists, values = torch.randint(5, (2, 3, 6)).float().sort(-1).values, torch.randint(-1, 6, (2, 3, 4)).float()
+    on_both(lambda device: [torch.searchsorted(lists.to(device), values.to(device), right=right)])
+
+
 @pytest.mark.parametrize("name", sorted(REFUSED))
 def test_samples_that_pytorch_refuses_on_other_devices(name):
     """The entry's other samples are right, and there is an error for at least one sample."""

@@ -174,7 +174,7 @@ Rows all_rows() {
   Rows rows;
   for (const auto family :
        {pointwise_rows, reduction_rows, product_rows, layer_rows, loss_rows, index_rows, counting_rows, bag_rows,
-        layout_rows, random_rows, optimizer_rows, vision_rows, quantization_rows})
+        layout_rows, random_rows, optimizer_rows, vision_rows, quantization_rows, complex_rows})
     for (Row& row : family()) rows.push_back(std::move(row));
   return rows;
 }

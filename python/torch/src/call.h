@@ -154,6 +154,7 @@ Rows random_rows();
 Rows optimizer_rows();
 Rows vision_rows();
 Rows quantization_rows();
+Rows complex_rows();
 
 /// What to do when an op runs on the CPU: an error, a warning for the first call of each op (the default), or nothing.
 enum class Fallback { error, warn, silent };

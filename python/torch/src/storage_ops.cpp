@@ -172,10 +172,33 @@ void copy_from_host(const at::Tensor& to, const at::Tensor& from) {
   crisol::ops::write_bytes(movable(to), host.const_data_ptr());
 }
 
-// The elements of a tensor with lazy bits. The CPU resolves the bits, because a clone on the device would come here.
+// Writes x, or -x.
+void copy_signed(const crisol::Tensor& to, const crisol::Tensor& x, bool negative) {
+  namespace ops = crisol::ops;
+  const crisol::Tensor source = negative ? ops::neg(x) : to.shares_storage_with(x) ? ops::clone(x) : x;
+  ops::copy_into(to, ops::expand(source, to.shape()));
+}
+
+// The elements of a tensor with lazy bits. A clone on the device would come here, so what the library does not compute
+// with is resolved on the CPU.
 void copy_lazy(const at::Tensor& from, const at::Tensor& to) {
   at::Tensor plain = from.is_conj() ? from.conj() : from;
   if (plain.is_neg()) plain = plain._neg_view();
+  const bool is_complex = at::isComplexType(to.scalar_type());
+  const std::optional<crisol::DType> part = dtype_of(at::toRealValueType(to.scalar_type()));
+  if (to.device() == from.device() && to.scalar_type() == from.scalar_type() && part &&
+      crisol::computes_in_f32(*part)) {
+    guarded([&] {
+      if (!is_complex) return copy_signed(tensor_of(to), tensor_of(plain), true);
+      const crisol::Tensor target = tensor_of(at::view_as_real(to)), source = tensor_of(at::view_as_real(plain));
+      const auto copy_part = [&](int i, bool negative) {
+        copy_signed(crisol::ops::select(target, -1, i), crisol::ops::select(source, -1, i), negative);
+      };
+      copy_part(0, from.is_neg());
+      copy_part(1, from.is_neg() != from.is_conj());
+    });
+    return;
+  }
   at::Tensor host = plain.cpu();
   if (from.is_conj()) host = host.conj();
   if (from.is_neg()) host = host._neg_view();

@@ -145,6 +145,16 @@ void renormed(const Call& c, const Tensor& table) {
   ops::index_copy_into(table, table, 0, indices, ops::mul(rows, factor));
 }
 
+// The places of values among sorted lists, one list for each row of values.
+Tensor search_lists(const Tensor& sorted, const Tensor& values, bool right) {
+  if (sorted.dim() == 1) return ops::searchsorted(sorted, values, right);
+  need(values.dim() == sorted.dim() && sorted.numel() * values.size(-1) <= std::int64_t{1} << 24, "long sorted lists");
+  // Each value is compared with each element of its list. NaN is the largest value.
+  const Tensor lists = ops::unsqueeze(sorted, -2), value = ops::unsqueeze(values, -1);
+  const Tensor before = right ? ops::logical_not(ops::gt(lists, value)) : ops::logical_not(ops::ge(lists, value));
+  return ops::sum(ops::cast(before, crisol::DType::i64), {-1});
+}
+
 }  // namespace
 
 Rows index_rows() {
@@ -201,7 +211,7 @@ Rows index_rows() {
       {"searchsorted.Tensor", gives([](const Call& c) {
          const bool right = c.flag(3) || (!c.is_none(4) && c.value(4).toStringRef() == "right");
          need(!c.flag(2) && c.is_none(5), "searchsorted with i32 or a sorter");
-         return ops::searchsorted(c.tensor(0), c.tensor(1), right);
+         return search_lists(c.tensor(0), c.tensor(1), right);
        })},
       {"bucketize.Tensor", gives([](const Call& c) {
          need(!c.flag(2), "bucketize with i32");

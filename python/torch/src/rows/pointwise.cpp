@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "call.h"
+#include "complex.h"
 #include "crisol/dtype_table.h"
 #include "crisol/functions/arrange.h"
 #include "crisol/functions/bitwise.h"
@@ -264,10 +265,12 @@ Tensor where(const Call& c) {
 
 Rows arithmetic() {
   return {
-      {"add.out",
-       into([](const Call& c, const Tensor& out) { add_scaled(out, c.operand(0), c.operand(1), c.scalar(2)); })},
-      {"sub.out", into(subtract)},
-      {"mul.out", binary(ops::mul_into)},
+      {"add.out", or_complex(into([](const Call& c, const Tensor& out) {
+                               add_scaled(out, c.operand(0), c.operand(1), c.scalar(2));
+                             }),
+                             [](const Call& c) { return add_complex(c, 1); })},
+      {"sub.out", or_complex(into(subtract), [](const Call& c) { return add_complex(c, -1); })},
+      {"mul.out", or_complex(binary(ops::mul_into), multiply_complex)},
       {"rsub.Tensor", [](const Call& c) { return Results{at::sub(c.torch(1), c.torch(0), c.value(2).toScalar())}; }},
       {"div.out", binary(ops::div_into)},
       {"div.out_mode", into(divide)},
