@@ -144,6 +144,19 @@ std::vector<std::size_t> nodes_with_hidden_values(const std::vector<const OrtNod
   return found;
 }
 
+/// Whether nodes of the set use a value that is not the same in all runs and that no node of the set makes.
+bool has_inputs(const std::vector<const OrtNode*>& nodes, const std::vector<std::size_t>& set) {
+  std::set<std::string> made;
+  for (const std::size_t i : set)
+    for (const OrtValueInfo* value : outputs_of(nodes[i])) made.insert(name_of(value));
+  return std::any_of(set.begin(), set.end(), [&](std::size_t i) {
+    const std::vector<const OrtValueInfo*> used = used_by(nodes[i]);
+    return std::any_of(used.begin(), used.end(), [&](const OrtValueInfo* value) {
+      return value != nullptr && !is_constant(value) && made.count(name_of(value)) == 0;
+    });
+  });
+}
+
 /// The sets that ONNX Runtime gives all values. Adds the reasons of nodes that no set can take.
 std::vector<std::vector<std::size_t>> complete_sets(const std::vector<const OrtNode*>& nodes,
                                                     std::vector<std::string>& reasons) {
@@ -192,8 +205,10 @@ std::vector<std::vector<const OrtNode*>> claimed_sets(const OrtGraph* graph, con
     // ONNX Runtime replaces ops that its CPU does not have, and then does not store the model.
     const bool is_worth = options.context.is_stored || set.size() >= std::min(least_nodes, nodes.size()) ||
                           std::any_of(set.begin(), set.end(), [&](std::size_t i) { return is_heavy(op_of(nodes[i])); });
-    if (!is_worth) {
-      for (const std::size_t i : set) tell(i, "too little work between nodes that are left");
+    const bool can_be_stored = !options.context.is_stored || has_inputs(nodes, set);
+    if (!is_worth || !can_be_stored) {
+      for (const std::size_t i : set)
+        tell(i, can_be_stored ? "too little work between nodes that are left" : "an EPContext node needs an input");
       continue;
     }
     std::vector<const OrtNode*>& own = claimed.emplace_back();
