@@ -57,15 +57,18 @@ INLINE ushort bfloat_bits(const float v) {
 #ifndef RESIZED
 #define RESIZED(T, x) OF_TYPE(convert_, T)(x)
 #endif
+// upper_bfloats rounds, and has the bits in the upper halves of the lanes, above others.
 #define DEFINE_BFLOATS(width)                                                                             \
   INLINE float##width floats_of##width(const ushort##width bits) {                                        \
     return as_float##width(RESIZED(uint##width, bits) << 16);                                             \
   }                                                                                                       \
-  INLINE ushort##width bfloat_bits##width(const float##width v) {                                         \
+  INLINE uint##width upper_bfloats##width(const float##width v) {                                         \
     const uint##width bits = as_uint##width(v);                                                           \
-    const uint##width rounded = select(bits + 0x7fffu + (bits >> 16 & 1u), bits | 0x400000u,              \
-                                       as_int##width(bits & 0x7fffffffu) > 0x7f800000);                   \
-    return RESIZED(ushort##width, rounded >> 16);                                                         \
+    return select(bits + 0x7fffu + (bits >> 16 & 1u), bits | 0x400000u,                                   \
+                  as_int##width(bits & 0x7fffffffu) > 0x7f800000);                                        \
+  }                                                                                                       \
+  INLINE ushort##width bfloat_bits##width(const float##width v) {                                         \
+    return RESIZED(ushort##width, upper_bfloats##width(v) >> 16);                                         \
   }
 DEFINE_BFLOATS(2)
 DEFINE_BFLOATS(4)

@@ -18,6 +18,7 @@
 //   WHOLE_VECTORS   see common/element.h
 //   STREAM          for flat and rows: stores bypass the caches. The outputs begin with whole vectors, and the chunks
 //                   are whole vectors too. In rows, the rows of the outputs are whole vectors, one row after another.
+//   PAIRS           for flat with STREAM: all operands are bfloats; see pointwise/stream.h
 //
 // flat         a work-item takes `chunk` elements. On a CPU few items take long chunks. On a GPU a chunk is one vector.
 // rows         a work-item takes `chunk` elements, row by row (along the last axis), and computes indices once a row.
@@ -66,27 +67,7 @@ INLINE void of_one(const float x0, float* y0) { *y0 = x0; }
 #define INPUT_VECTOR(k, type, R) JOIN(R, VW) x##k;
 #define OUTPUT_VECTOR(k, type, R) JOIN(R, VW) y##k;
 
-#ifdef STREAM
-#if !__has_builtin(__builtin_nontemporal_store)
-#undef STREAM
-#endif
-#endif
-// Stores that bypass the caches; p is a multiple of whole vectors.
-#define STREAM_V(type, p, v) OF_TYPE(STREAM_, type)(p, v)
-#define STREAM_AS(type, p, v) __builtin_nontemporal_store(TO_V(type, v), (__global OF_TYPE(type, VW)*)(p))
-#define STREAM_float(p, v) STREAM_AS(float, p, v)
-#define STREAM_double(p, v) STREAM_AS(double, p, v)
-#define STREAM_int(p, v) STREAM_AS(int, p, v)
-#define STREAM_long(p, v) STREAM_AS(long, p, v)
-#define STREAM_char(p, v) STREAM_AS(char, p, v)
-#define STREAM_short(p, v) STREAM_AS(short, p, v)
-#define STREAM_uint(p, v) STREAM_AS(uint, p, v)
-#define STREAM_ulong(p, v) STREAM_AS(ulong, p, v)
-#define STREAM_uchar(p, v) STREAM_AS(uchar, p, v)
-#define STREAM_ushort(p, v) STREAM_AS(ushort, p, v)
-#define STREAM_boolean(p, v) STREAM_AS(uchar, p, v)
-#define STREAM_half(p, v) __builtin_nontemporal_store(half_bits(v), (__global OF_TYPE(ushort, VW)*)(p))
-#define STREAM_bfloat(p, v) __builtin_nontemporal_store(JOIN(bfloat_bits, VW)(v), (__global OF_TYPE(ushort, VW)*)(p))
+#include "pointwise/stream.h"
 
 #if !defined(ROWS) && !defined(SHORT_ROWS) && !defined(ITEMS) && !defined(ITEM_VECTORS)
 
@@ -109,6 +90,17 @@ VECTOR_KERNEL void flat(FLAT_PARAMETERS) {
   EACH_OUTPUT(OUTPUT_VECTOR)
   long at = get_global_id(0) * chunk;
   const long end = min(at + chunk, n);
+#ifdef PAIRS
+  for (; at + 2 * VW <= end; at += 2 * VW) {
+    EACH_INPUT(READ_PAIRS)
+    EACH_INPUT(LOWER_HALVES)
+    CALL(of_vector);
+    EACH_OUTPUT(ROUND_LOWER)
+    EACH_INPUT(UPPER_HALVES)
+    CALL(of_vector);
+    EACH_OUTPUT(WRITE_PAIRS)
+  }
+#endif
   for (; at + VW <= end; at += VW) {
     EACH_INPUT(READ_INPUT)
     CALL(of_vector);

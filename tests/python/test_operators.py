@@ -157,3 +157,17 @@ def test_alpha():
     assert x.add_(y, alpha=-0.5) is x
     same(x, [-4, -8])
     assert crisol.sub(crisol.asarray([5]), crisol.asarray([1]), alpha=2).tolist() == [3]
+
+
+def test_large_results_of_bfloat16_have_the_bits_of_small_ones():
+    """Large results are computed in pairs of elements, on CPUs."""
+    bits = crisol.arange(0, 1 << 16).to(crisol.uint16).view(crisol.bfloat16)
+    small = bits * 1.25 + bits
+    for rest in (0, 16, 37):
+        x = crisol.cat([bits] * 80 + [bits[:rest]])
+        y = x.clone()
+        y *= 1.25
+        for found in (y + x, crisol.add(x * 1.25, x, out=crisol.empty_like(x))):
+            found = found.view(crisol.int16)
+            assert (found[: 80 << 16].reshape(80, 1 << 16) == small.view(crisol.int16)).all()
+            assert (found[80 << 16 :] == small[:rest].view(crisol.int16)).all()

@@ -24,6 +24,14 @@ const char* moved_type(std::size_t size) noexcept {
 }
 DType moving_register(std::size_t size) noexcept { return size < 4 ? DType::i32 : size == 4 ? DType::f32 : DType::i64; }
 
+/// Whether the kernel computes, and all inputs and outputs are bf16.
+bool computes_bf16(const PointwiseGraph& graph) noexcept {
+  bool is = !graph.only_moves();
+  for (std::size_t i = 0; i < graph.input_count(); ++i) is = is && graph.input_dtype(i) == DType::bf16;
+  for (std::size_t i = 0; i < graph.outputs().size(); ++i) is = is && graph.output_dtype(i) == DType::bf16;
+  return is;
+}
+
 int width_of(const Target& target, Form form) noexcept { return form < Form::flat ? target.cpu_vector_width() : 4; }
 
 int rank_of(Form form) noexcept {
@@ -120,6 +128,7 @@ runtime::KernelSpec PointwiseKernels::spec(const Target& target, Form form, bool
   if (in_place) spec.defines.add({"IN_PLACE", 1});
   dispatch::define_math(spec.defines, info);
   if (form == Form::flat_stream || form == Form::rows_stream_4) spec.defines.add({"STREAM", 1});
+  if (form == Form::flat_stream && computes_bf16(graph())) spec.defines.add({"PAIRS", 1});
   if (form >= Form::flat_whole_vectors && form < Form::items_2) spec.defines.add({"WHOLE_VECTORS", 1});
   const bool rows = form == Form::rows_4 || form == Form::rows_stream_4 || form == Form::rows_8;
   if (rows || form == Form::short_rows_4 || form == Form::short_rows_8) {
