@@ -18,7 +18,7 @@
 //   WHOLE_VECTORS   see common/element.h
 //   STREAM          for flat and rows: stores bypass the caches. The outputs begin with whole vectors, and the chunks
 //                   are whole vectors too. In rows, the rows of the outputs are whole vectors, one row after another.
-//   PAIRS           for flat with STREAM: all operands are bfloats; see pointwise/stream.h
+//   PAIRS           with STREAM: all operands are bfloats; see pointwise/stream.h
 //
 // flat         a work-item takes `chunk` elements. On a CPU few items take long chunks. On a GPU a chunk is one vector.
 // rows         a work-item takes `chunk` elements, row by row (along the last axis), and computes indices once a row.
@@ -93,12 +93,7 @@ VECTOR_KERNEL void flat(FLAT_PARAMETERS) {
 #ifdef PAIRS
   for (; at + 2 * VW <= end; at += 2 * VW) {
     EACH_INPUT(READ_PAIRS)
-    EACH_INPUT(LOWER_HALVES)
-    CALL(of_vector);
-    EACH_OUTPUT(ROUND_LOWER)
-    EACH_INPUT(UPPER_HALVES)
-    CALL(of_vector);
-    EACH_OUTPUT(WRITE_PAIRS)
+    COMPUTE_PAIRS
   }
 #endif
   for (; at + VW <= end; at += VW) {
@@ -184,6 +179,9 @@ VECTOR_KERNEL void ENTRY(ROWS_PARAMETERS) {
   BEGIN_ROW
   EACH_INPUT(INPUT_VECTOR) EACH_OUTPUT(OUTPUT_VECTOR)
 #ifdef ROWS
+#ifdef PAIRS
+  const bool has_pairs = true EACH_INPUT(TEST_STEP);
+#endif
   while (left > 0) {
     const long start = column, end = min(size[last], column + left);
     left -= end - start;
@@ -200,7 +198,15 @@ VECTOR_KERNEL void ENTRY(ROWS_PARAMETERS) {
         EACH_INPUT(INPUT_DOWN)
         q_row += q_step[last - 1];
       }
-      for (column = start; column < end; column += VW) {
+      column = start;
+#ifdef PAIRS
+      for (; has_pairs && column + 2 * VW <= end; column += 2 * VW) {
+        const long at = q_row + column;
+        EACH_INPUT(LOAD_PAIRS)
+        COMPUTE_PAIRS
+      }
+#endif
+      for (; column < end; column += VW) {
         if (MAY_OVERLAP && end - start >= VW) column = min(column, end - VW);
         const int count = (int)min((long)VW, end - column);
         EACH_INPUT(LOAD_PART)

@@ -28,11 +28,28 @@
 #define UINTV OF_TYPE(uint, VW)
 typedef UINTV pairs_of_inputs __attribute__((aligned(2)));
 #define READ_PAIRS(k, type, R) const UINTV pairs##k = *(__global const pairs_of_inputs*)(p##k + at);
+// Pairs of elements of one row, if the last axis of each input has the step 0 or 1.
+#define TEST_STEP(k, type, R) && (ulong)p##k##_step[last] < 2
+#define LOAD_PAIRS(k, type, R)                                                            \
+  UINTV pairs##k;                                                                         \
+  if (p##k##_step[last] == 1) {                                                           \
+    pairs##k = *(__global const pairs_of_inputs*)(p##k + p##k##_row + column);            \
+  } else {                                                                                \
+    pairs##k = (UINTV)(p##k[p##k##_row] | (uint)p##k[p##k##_row] << 16);                  \
+  }
 #define LOWER_HALVES(k, type, R) x##k = OF_TYPE(as_float, VW)(pairs##k << 16);
 #define UPPER_HALVES(k, type, R) x##k = OF_TYPE(as_float, VW)(pairs##k & 0xffff0000u);
 #define ROUND_LOWER(k, type, R) const UINTV lower##k = OF_TYPE(upper_bfloats, VW)(y##k) >> 16;
 #define WRITE_PAIRS(k, type, R) \
   stream_pairs(lower##k | (OF_TYPE(upper_bfloats, VW)(y##k) & 0xffff0000u), (__global uint*)(q##k + at));
+// Computes the outputs at `at` from the pairs of the inputs.
+#define COMPUTE_PAIRS       \
+  EACH_INPUT(LOWER_HALVES)  \
+  CALL(of_vector);          \
+  EACH_OUTPUT(ROUND_LOWER)  \
+  EACH_INPUT(UPPER_HALVES)  \
+  CALL(of_vector);          \
+  EACH_OUTPUT(WRITE_PAIRS)
 // Outputs begin with 16 bfloats, which are half a vector of 16 pairs.
 INLINE void stream_pairs(const UINTV v, __global uint* to) {
 #if VW == 16

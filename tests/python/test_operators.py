@@ -171,3 +171,19 @@ def test_large_results_of_bfloat16_have_the_bits_of_small_ones():
             found = found.view(crisol.int16)
             assert (found[: 80 << 16].reshape(80, 1 << 16) == small.view(crisol.int16)).all()
             assert (found[80 << 16 :] == small[:rest].view(crisol.int16)).all()
+
+
+@pytest.mark.parametrize("columns", [1 << 16, (1 << 16) - 16])
+def test_large_rows_of_bfloat16_have_the_bits_of_small_ones(columns):
+    """Rows of large results are computed in pairs too."""
+    x = crisol.arange(0, 1 << 16).to(crisol.uint16).view(crisol.bfloat16)[:columns]
+    x = crisol.where(crisol.isnan(x), 1.5, x)  # The sum of two NaN may have the bits of either.
+    rows = crisol.arange(1, 81).to(crisol.bfloat16).unsqueeze(1)
+    wide = crisol.cat([x, x]).expand(80, 2 * columns).contiguous()
+    for found, right in (
+        (x * rows, lambda i: x * (i + 1.0)),
+        (wide[:, 1 : columns + 1] * rows + x, lambda i: wide[0, 1 : columns + 1] * (i + 1.0) + x),
+        (wide[:, ::2] * rows, lambda i: wide[0, ::2] * (i + 1.0)),
+    ):
+        for i in (0, 1, 40, 79):
+            assert (found[i].view(crisol.int16) == right(i).view(crisol.int16)).all(), i

@@ -127,8 +127,10 @@ runtime::KernelSpec PointwiseKernels::spec(const Target& target, Form form, bool
   spec.defines.add({"VW", width_of(target, form)});
   if (in_place) spec.defines.add({"IN_PLACE", 1});
   dispatch::define_math(spec.defines, info);
-  if (form == Form::flat_stream || form == Form::rows_stream_4) spec.defines.add({"STREAM", 1});
-  if (form == Form::flat_stream && computes_bf16(graph())) spec.defines.add({"PAIRS", 1});
+  if (form == Form::flat_stream || form == Form::rows_stream_4) {
+    spec.defines.add({"STREAM", 1});
+    if (computes_bf16(graph())) spec.defines.add({"PAIRS", 1});
+  }
   if (form >= Form::flat_whole_vectors && form < Form::items_2) spec.defines.add({"WHOLE_VECTORS", 1});
   const bool rows = form == Form::rows_4 || form == Form::rows_stream_4 || form == Form::rows_8;
   if (rows || form == Form::short_rows_4 || form == Form::short_rows_8) {
