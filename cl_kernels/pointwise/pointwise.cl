@@ -179,9 +179,6 @@ VECTOR_KERNEL void ENTRY(ROWS_PARAMETERS) {
   BEGIN_ROW
   EACH_INPUT(INPUT_VECTOR) EACH_OUTPUT(OUTPUT_VECTOR)
 #ifdef ROWS
-#ifdef PAIRS
-  const bool has_pairs = true EACH_INPUT(TEST_STEP);
-#endif
   while (left > 0) {
     const long start = column, end = min(size[last], column + left);
     left -= end - start;
@@ -199,13 +196,7 @@ VECTOR_KERNEL void ENTRY(ROWS_PARAMETERS) {
         q_row += q_step[last - 1];
       }
       column = start;
-#ifdef PAIRS
-      for (; has_pairs && column + 2 * VW <= end; column += 2 * VW) {
-        const long at = q_row + column;
-        EACH_INPUT(LOAD_PAIRS)
-        COMPUTE_PAIRS
-      }
-#endif
+      COMPUTE_PAIRS_OF_ROW
       for (; column < end; column += VW) {
         if (MAY_OVERLAP && end - start >= VW) column = min(column, end - VW);
         const int count = (int)min((long)VW, end - column);

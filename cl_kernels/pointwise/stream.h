@@ -50,6 +50,15 @@ typedef UINTV pairs_of_inputs __attribute__((aligned(2)));
   EACH_INPUT(UPPER_HALVES)  \
   CALL(of_vector);          \
   EACH_OUTPUT(WRITE_PAIRS)
+// Computes pairs of a row from `column` on, and moves `column` behind them.
+#define COMPUTE_PAIRS_OF_ROW                                            \
+  if (true EACH_INPUT(TEST_STEP)) {                                     \
+    for (; column + 2 * VW <= end; column += 2 * VW) {                  \
+      const long at = q_row + column;                                   \
+      EACH_INPUT(LOAD_PAIRS)                                            \
+      COMPUTE_PAIRS                                                     \
+    }                                                                   \
+  }
 // Outputs begin with 16 bfloats, which are half a vector of 16 pairs.
 INLINE void stream_pairs(const UINTV v, __global uint* to) {
 #if VW == 16
@@ -62,4 +71,7 @@ INLINE void stream_pairs(const UINTV v, __global uint* to) {
 #else
 #undef PAIRS
 #endif
+#endif
+#ifndef PAIRS
+#define COMPUTE_PAIRS_OF_ROW
 #endif
