@@ -156,6 +156,15 @@ def test_stored_models_with_nodes_that_stay_with_onnx_runtime(devices):
             np.testing.assert_allclose(second.run(None, inputs)[0], alone.run(None, inputs)[0], rtol=1e-4, atol=1e-4)
 
 
+def results_of_stored(model, devices, inputs, wanted=None):
+    """What a model gives after it was stored and loaded. None with version 1.23, where nothing is claimed and stored."""
+    with tempfile.TemporaryDirectory() as name:
+        source, stored = pathlib.Path(name) / "net.onnx", pathlib.Path(name) / "stored.onnx"
+        source.write_bytes(model)
+        session_that_stores(source, devices, file_path=stored, embed_mode=1)
+        return session_of(str(stored), devices).run(wanted, inputs) if stored.exists() else None
+
+
 def test_stored_models_give_each_output_its_own_value(devices):
     """ONNX Runtime orders the outputs of a set of nodes in a stored model in another way than the first session."""
     f32, i64 = TensorProto.FLOAT, TensorProto.INT64
@@ -167,14 +176,8 @@ def test_stored_models_give_each_output_its_own_value(devices):
     for wanted in (["s", "y"], ["y", "s"], ["m", "s", "y"], ["s", "m", "y"]):
         model = model_of(nodes, [("x", f32, ["N", 4])], [(name, i64 if name == "s" else f32, None) for name in wanted], w)
         expected = session_of(model, []).run(wanted, x)
-        with tempfile.TemporaryDirectory() as name:
-            source, stored = pathlib.Path(name) / "net.onnx", pathlib.Path(name) / "stored.onnx"
-            source.write_bytes(model)
-            session_that_stores(source, devices, file_path=stored, embed_mode=1)
-            if not stored.exists():  # Version 1.23: nothing is claimed.
-                continue
-            for found, right in zip(session_of(str(stored), devices).run(wanted, x), expected):
-                np.testing.assert_array_equal(found, right)
+        for found, right in zip(results_of_stored(model, devices, x, wanted) or [], expected):
+            np.testing.assert_array_equal(found, right)
 
 
 def test_stored_models_with_an_op_that_onnx_runtime_replaces(devices):
@@ -184,15 +187,9 @@ def test_stored_models_with_an_op_that_onnx_runtime_replaces(devices):
     model = model_of(nodes, [("h", f16, [2, 6]), ("x", f32, [2, 4])], [("z", f16, None), ("y", f32, None)],
                      [("w", np.eye(4, dtype=np.float32))])
     inputs = {"h": np.ones((2, 6), np.float16), "x": np.ones((2, 4), np.float32)}
-    with tempfile.TemporaryDirectory() as name:
-        source, stored = pathlib.Path(name) / "net.onnx", pathlib.Path(name) / "stored.onnx"
-        source.write_bytes(model)
-        session_that_stores(source, devices, file_path=stored, embed_mode=1)
-        if not stored.exists():  # Version 1.23: nothing is claimed.
-            return
-        found = session_of(str(stored), devices).run(None, inputs)
-    np.testing.assert_allclose(found[0], np.full((2, 6), -np.log(6)), rtol=2e-3)
-    np.testing.assert_array_equal(found[1], inputs["x"])
+    if found := results_of_stored(model, devices, inputs):
+        np.testing.assert_allclose(found[0], np.full((2, 6), -np.log(6)), rtol=2e-3)
+        np.testing.assert_array_equal(found[1], inputs["x"])
 
 
 def test_stored_models_with_a_set_that_has_no_inputs(devices):
@@ -202,14 +199,8 @@ def test_stored_models_with_a_set_that_has_no_inputs(devices):
              helper.make_node("MatMul", ["r", "w"], ["z"]), helper.make_node("MatMul", ["x", "w"], ["y"])]
     model = model_of(nodes, [("x", f32, [2, 4])], [("z", f32, None), ("y", f32, None)], [("w", np.eye(4, dtype=np.float32))])
     x = {"x": np.ones((2, 4), np.float32)}
-    with tempfile.TemporaryDirectory() as name:
-        source, stored = pathlib.Path(name) / "net.onnx", pathlib.Path(name) / "stored.onnx"
-        source.write_bytes(model)
-        session_that_stores(source, devices, file_path=stored, embed_mode=1)
-        if not stored.exists():  # Version 1.23: nothing is claimed.
-            return
-        for found in session_of(str(stored), devices).run(None, x):
-            np.testing.assert_array_equal(found, x["x"])
+    for found in results_of_stored(model, devices, x) or []:
+        np.testing.assert_array_equal(found, x["x"])
 
 
 def test_stored_models_that_are_refused(devices):
