@@ -14,90 +14,25 @@
 // Each work-item first arranges x for this in its own slice of `scratch`. For each vector of words a row of x has
 // PLANES vectors of elements, and then SUMS vectors of sums. Vector p has the elements for code p of each word.
 //
-// INPUTS is the number of rows of x that the kernel computes. GROUPS_OF_BLOCK is the number of groups that share a
-// scale. It is 0 for two scales in a group, and -1 for one scale in a row.
-#ifndef WORDS
-#define WORDS 8
-#endif
-#define VW WORDS
-#include "common/vector.h"
-#include "product/cpu/prefetch.h"
-#include "quantized/codes.h"
-#include "quantized/parameters.h"
+// INPUTS is the number of rows of x that the kernel computes.
+#include "quantized/rows_cpu.h"
 
 #ifndef INPUTS
 #define INPUTS 1
 #endif
-#ifndef GROUPS_OF_BLOCK
-#define GROUPS_OF_BLOCK 1
-#endif
 
 #define PLANES (32 / BITS)
-#define wordsv JOIN(uint, VW)
-// A vector of words has SIDES sides of 16 bytes. A side has RUNS runs of 16 neighbouring columns: the codes of a group
-// of 16 bytes, or of half a group of 32 bytes.
-#define SIDES (WORDS / 4)
-#define RUNS (8 / BITS)
 // If the columns of a side have two scales, even and odd planes have their own sums.
 #define SUMS ARRANGED_SUMS(BITS, GROUPS_OF_BLOCK)
 #define VECTOR_FLOATS ARRANGED_FLOATS(WORDS, BITS, GROUPS_OF_BLOCK)
 // One chain of additions would be slower than memory.
 #define CHAINS (INPUTS <= 2 ? 2 : SUMS)
 
-// The block of a side of a vector, within its row. `part` tells the two scales of a side apart.
-#if GROUPS_OF_BLOCK < 0
-#define BLOCK_OF(side, part) 0
-#elif GROUPS_OF_BLOCK == 0
-#define BLOCK_OF(side, part) (RUNS * (side) + (part))
-#else
-#define BLOCK_OF(side, part) ((side)*RUNS / 2 / GROUPS_OF_BLOCK)
-#endif
-
-#if defined(__clang__) && defined(__has_builtin)
-#if __has_builtin(__builtin_convertvector)
-#define AS_FLOATS(bits) __builtin_convertvector(bits, floatv)
-#endif
-#endif
-#ifndef AS_FLOATS
-#define AS_FLOATS(bits) convert_floatv(bits)
-#endif
-
-// How many bytes before their use codes are asked for. Without this, 8 bits take 1.15 times as long with AVX2.
-#define PREFETCH_BYTES 2048
-
-// A vector of one number for each side of a vector of words. NUMBER(side) is the number of a side.
-#if WORDS == 8
-#define OF_SIDES(NUMBER, first, part) ((float8)((float4)(NUMBER((first), part)), (float4)(NUMBER((first) + 1, part))))
-#else
-#define OF_SIDES(NUMBER, first, part)                                              \
-  ((float16)((float4)(NUMBER((first), part)), (float4)(NUMBER((first) + 1, part)), \
-             (float4)(NUMBER((first) + 2, part)), (float4)(NUMBER((first) + 3, part))))
-#endif
-#define SCALE(side, part) scales[BLOCK_OF(side, part)]
-#define ZERO(side, part) (float)zeros[BLOCK_OF(side, part)]
-
-typedef float16 unaligned_float16 __attribute__((aligned(4)));
-typedef wordsv unaligned_words __attribute__((aligned(16)));
-
-INLINE float sum_of_lanes(floatv v) {
-#if WORDS == 16
-  const float8 half8 = v.lo + v.hi;
-#else
-  const float8 half8 = v;
-#endif
-  const float4 a = half8.lo + half8.hi;
-  return (a.x + a.z) + (a.y + a.w);
-}
-
 // Code p of each word, times 2^(BITS * p) for all but the last one.
 INLINE floatv codes_of_plane(wordsv words, int p) {
   const uint code = (1u << BITS) - 1;
-  return AS_FLOATS(as_intv(p == PLANES - 1 ? words >> (32 - BITS) : words & code << BITS * p));
+  return RESIZED(floatv, as_intv(p == PLANES - 1 ? words >> (32 - BITS) : words & code << BITS * p));
 }
-
-// The first side of a vector, counted from the start of a row. If the sides of a row do not fill its last vector, the
-// vector begins earlier.
-INLINE ulong first_side(ulong vector, ulong sides) { return min(SIDES * vector, sides - SIDES); }
 
 // Arranges a row of x with so many sides of vectors.
 INLINE void arrange(__global float* to, __global const float* x, ulong sides, ulong vectors) {
@@ -205,7 +140,11 @@ CPU_KERNEL void quantized_rows_cpu(__global const float* restrict x, const ulong
                    row_scales, row_zeros);
     }
 #pragma unroll
-    for (int i = 0; i < INPUTS; ++i)
-      if (i < sizes.inputs) y[i * rows + row] = sum_of_lanes(sums[i]) + (sizes.has_bias ? bias[row] : 0.0f);
+    for (int i = 0; i < INPUTS; ++i) {
+      if (i >= sizes.inputs) continue;
+      float sum = sum_of_lanes(sums[i]);
+      if (isnan(sum)) sum = plain_sum(x + i * groups * 32, row_codes, row_scales, row_zeros, groups * 32);
+      y[i * rows + row] = sum + (sizes.has_bias ? bias[row] : 0.0f);
+    }
   }
 }

@@ -9,6 +9,7 @@
 
 #include "crisol/device.h"
 #include "dispatch/choose.h"
+#include "ops/quantized/byte_products.h"
 #include "runtime/clblast.h"
 #include "support/listener.h"
 #include "support/skip.h"
@@ -36,6 +37,7 @@ std::set<std::string> variants_of_device() {
     for (const dispatch::AnyTable::Row& row : table->rows()) {
       if (row.devices == dispatch::DeviceClass::cpu && !target().takes_cpu_kernels()) continue;
       if (row.name == std::string("clblast") && !clblast().must_run) continue;
+      if (row.name == std::string("cpu_bytes") && !bytes_on_cpus().must_run) continue;
       all.insert(std::string(table->op) + ':' + row.name);
     }
   return all;
@@ -111,6 +113,10 @@ Expected all_on_cpus(const char* variant, int at_least) {
 }
 
 Expected clblast() { return where(!slow_device() && runtime::against_clblast() == nullptr, "clblast"); }
+
+Expected bytes_on_cpus() {
+  return where(ops::found_byte_products(Device().state()).found != "none" && !slow_device(), "cpu_bytes");
+}
 
 Expected some(int least, Expected expected) {
   expected.least = slow_device() ? 1 : least;

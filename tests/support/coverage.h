@@ -40,6 +40,9 @@ Expected on_cpus(const char* variant, std::int64_t iterations = 0);
 Expected all_on_cpus(const char* variant, int at_least);
 /// The variant "clblast" of a product. Must run where CLBlast is installed and the device is not slow.
 Expected clblast();
+/// The variant "cpu_bytes" of a product with a quantised weight. Must run on CPUs that multiply bytes in one
+/// instruction.
+Expected bytes_on_cpus();
 
 /// The variants of an op that a case tries. Each variant accepts every problem, or at least the number that it states:
 ///

@@ -1,20 +1,6 @@
 // Tests whether the compiler and the device know an instruction of product/pairs/pairs.h. y[i] = 1 - 127 i - i i.
+#include "probe/x86_features.h"
 #include "product/pairs/pairs.h"
-
-// Intel's runtime takes assembly without names of registers among its operands. So these functions save the registers
-// that they change, behind the 128 bytes that a function may use without moving the stack pointer.
-#define SAVE "lea -128(%%rsp), %%rsp\n\tpush %%rax\n\tpush %%rbx\n\tpush %%rcx\n\tpush %%rdx\n\tpush %0\n\t"
-#define RESTORE "\n\tpop %%rdx\n\tpop %%rcx\n\tpop %%rbx\n\tpop %%rax\n\tlea 128(%%rsp), %%rsp"
-
-// The registers ecx and edx after cpuid with leaf 7.
-INLINE uint2 features() {
-  uint2 found = 0;
-  __asm__ volatile(SAVE
-                   "mov $7, %%eax\n\txor %%ecx, %%ecx\n\tcpuid\n\t"
-                   "pop %%rax\n\tmov %%ecx, (%%rax)\n\tmov %%edx, 4(%%rax)" RESTORE ::"r"(&found)
-                   : "memory");
-  return found;
-}
 
 // Asks Linux for the permission to use tiles, which a process has then until its end: arch_prctl (158) with
 // ARCH_REQ_XCOMP_PERM (0x1023) for the state of tiles (18).

@@ -55,8 +55,8 @@ INLINE void multiply_steps(float16* to, float16* lower_to, __global const int* u
       "tilestored %%tmm1, 64(%[to],%[line],1)\n\t"
       "tilestored %%tmm2, (%[lower_to],%[line],1)\n\t"
       "tilestored %%tmm3, 64(%[lower_to],%[line],1)"
-      : [upper] "+r"(upper), [lower] "+r"(lower), [left] "+r"(left), [right] "+r"(right), [steps] "+r"(steps),
-        [line] "+r"(line)
+      : [upper] "+&r"(upper), [lower] "+&r"(lower), [left] "+&r"(left), [right] "+&r"(right), [steps] "+&r"(steps),
+        [line] "+&r"(line)
       : [row] "r"(row), [to] "r"(to), [lower_to] "r"(lower_to)
       : "memory", "cc");
 }

@@ -3,6 +3,7 @@
 #include "crisol/ops/probe.h"
 #include "ops/probe/shuffle.h"
 #include "ops/product/pairs.h"
+#include "ops/quantized/byte_products.h"
 
 namespace crisol::ops {
 
@@ -14,6 +15,8 @@ std::vector<ProbeResult> probe_results(Device device) {
   }
   const dispatch::ProbeOutcome pairs = found_pairs(device.state());
   all.push_back({"pairs", pairs.found, pairs.reason});
+  const dispatch::ProbeOutcome bytes = found_byte_products(device.state());
+  all.push_back({"bytes", bytes.found, bytes.reason});
   const dispatch::ProbeOutcome shuffles = found_shuffles(device.state());
   all.push_back({"shuffle", shuffles.found, shuffles.reason});
   return all;

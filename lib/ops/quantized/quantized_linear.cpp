@@ -14,6 +14,7 @@
 #include "ops/contiguous.h"
 #include "ops/probe/shuffle.h"
 #include "ops/product/gemm.h"
+#include "ops/quantized/byte_products.h"
 #include "ops/quantized/quantized.h"
 #include "ops/result.h"
 #include "tensor/kernel_args.h"
@@ -38,6 +39,9 @@ void define_zeros(runtime::Defines& defines, const QuantizedProblem& p) {
   if (p.has_zeros != 0) defines.add({"HAS_ZEROS", 1});
 }
 
+// Groups that share a scale, for kernels: -1 if all groups of a row do, and 0 if a group has two scales.
+std::int64_t groups_of_block(const QuantizedProblem& p) { return p.blocks == 1 ? -1 : p.block / group_columns; }
+
 PlanOr plan_rows_cpu(const QuantizedProblem& p, const Target& target, std::size_t) {
   if (p.m > most_rows) return "more than 8 rows";
   // A vector of the kernel has 8 or 16 words of 32 bits, which are sides of 128 bits.
@@ -47,16 +51,41 @@ PlanOr plan_rows_cpu(const QuantizedProblem& p, const Target& target, std::size_
   const auto [x, codes, scales, zeros, bias, y] = operands<6>();
   const std::int64_t inputs = inputs_of(p), vectors = ceil_div(4 * sides, words);
   if (words / 4 * inputs * vectors > target.loop_budget) return "too deep for the device's loops";
-  const std::int64_t groups_of_block = p.blocks == 1 ? -1 : p.block / group_columns;
   runtime::KernelSpec spec{
       "quantized/quantized_rows_cpu.cl",
       "quantized_rows_cpu",
-      {{"BITS", p.bits}, {"INPUTS", inputs}, {"WORDS", words}, {"GROUPS_OF_BLOCK", groups_of_block}}};
+      {{"BITS", p.bits}, {"INPUTS", inputs}, {"WORDS", words}, {"GROUPS_OF_BLOCK", groups_of_block(p)}}};
   define_zeros(spec.defines, p);
   define_math(spec.defines, target.info);
   Plan plan;
   const runtime::NdRange range = persistent_range(target, p.n, vectors);
-  const std::int64_t slice = inputs * vectors * ARRANGED_FLOATS(words, p.bits, groups_of_block);
+  const std::int64_t slice = inputs * vectors * ARRANGED_FLOATS(words, p.bits, groups_of_block(p));
+  const Place scratch = plan.workspace(4 * range.global[0] * static_cast<std::uint64_t>(slice));
+  plan.add(spec, range, x, codes, scales, zeros, bias, y, scratch, p.parameters(p.n));
+  return plan;
+}
+
+// A vector of the kernel has 64 bytes of codes, whose sides are 16 bytes.
+PlanOr plan_bytes_cpu(const QuantizedProblem& p, const Target& target, std::size_t) {
+  if (p.m > 1) return "more than one row";
+  if (p.byte_products == 0) return "no instruction that multiplies bytes";
+  const std::int64_t columns_of_vector = 512 / p.bits, vectors = p.columns() / columns_of_vector;
+  if (p.columns() % columns_of_vector != 0) return "a row of the weight has a part of a vector";
+  if (p.blocks > 1) {
+    if (p.bits == 4 && p.block < group_columns) return "a side of a vector has two scales";
+    if (p.block % columns_of_vector != 0 && columns_of_vector % p.block != 0) return "a block has a part of a vector";
+    if (p.columns() % p.block != 0) return "the last block is shorter";
+  }
+  if (4 * vectors > target.loop_budget) return "too deep for the device's loops";
+  const auto [x, codes, scales, zeros, bias, y] = operands<6>();
+  runtime::KernelSpec spec{"quantized/quantized_row_cpu.cl",
+                           "quantized_row_cpu",
+                           {{"BITS", p.bits}, {"GROUPS_OF_BLOCK", groups_of_block(p)}}};
+  define_zeros(spec.defines, p);
+  define_math(spec.defines, target.info);
+  Plan plan;
+  const runtime::NdRange range = persistent_range(target, p.n, vectors);
+  const std::int64_t slice = ARRANGED_INTS(p.bits, vectors, p.blocks);
   const Place scratch = plan.workspace(4 * range.global[0] * static_cast<std::uint64_t>(slice));
   plan.add(spec, range, x, codes, scales, zeros, bias, y, scratch, p.parameters(p.n));
   return plan;
@@ -114,6 +143,7 @@ PlanOr plan_pieces(const QuantizedProblem& p, const Target& target, std::size_t)
 }
 
 constexpr Variant<QuantizedProblem> quantized_variants[] = {
+    {"cpu_bytes", DeviceClass::cpu, plan_bytes_cpu},
     {"cpu_rows", DeviceClass::cpu, plan_rows_cpu},
     {"rows", DeviceClass::gpu, plan_rows_group},
     {"pieces", DeviceClass::any, plan_pieces, nullptr, false, 1, false, true}};
@@ -143,6 +173,7 @@ QuantizedProblem quantized_problem(const QuantizedWeight& weight, std::int64_t m
           .bits = weight.bits(),
           .has_zeros = weight.zero_points().defined() ? 1 : 0,
           .has_bias = 0,
+          .byte_products = 0,
           .precision = product_context().precision,
           .x_offset = 0,
           .y_offset = 0};
@@ -168,6 +199,7 @@ Tensor quantized_linear(const Tensor& x, const QuantizedWeight& weight, const Te
   const Tensor &scales = weight.scales(), &zeros = weight.zero_points();
   QuantizedProblem p = quantized_problem(weight, result.place().numel() / n);
   p.has_bias = bias.defined() ? 1 : 0;
+  p.byte_products = p.m == 1 && found_byte_products(state_of(x)).found != "none" ? 1 : 0;
   p.x_offset = static_cast<std::int64_t>(in(rows.layout()).offset % 4);
   p.y_offset = static_cast<std::int64_t>(in(result.place()).offset % 4);
   const PreparedPtr prepared = prepare(quantized_table, p, state_of(x));

@@ -1,4 +1,7 @@
 // Weights in 8 and 4 bits, compared with a reference in double that decodes the same codes.
+#include <cmath>
+#include <limits>
+
 #include "crisol/crisol.h"
 #include "crisol/ops/quantized.h"
 #include "doctest/doctest.h"
@@ -12,11 +15,13 @@ namespace crisol {
 
 namespace {
 
+using testing::bytes_on_cpus;
 using testing::check_close;
 using testing::check_error;
 using testing::for_each_variant;
 using testing::MustRun;
 using testing::on_cpus;
+using testing::random_integers;
 using testing::random_values;
 using testing::tensor_of;
 using testing::values_of;
@@ -112,6 +117,67 @@ TEST_CASE("quantized_linear: every variant, in every format") {
                         y.shape, y.values, {2, 1.1 * static_cast<double>(k + 1)});
           });
     }
+}
+
+TEST_CASE("quantized_linear: one row, every variant that reads whole vectors of codes") {
+  const MustRun variants("quantized_linear", {bytes_on_cpus(), on_cpus("cpu_rows"), "rows", "pieces"});
+  const struct {
+    QuantizeOptions format;
+    std::int64_t n, k;
+  } cases[] = {{{8, 32, true}, 37, 320}, {{8, 16, false}, 5, 192}, {{8, 64, false}, 4, 1152},
+               {{8, 128, true}, 3, 384}, {{8, 0, false}, 9, 448},  {{4, 32, true}, 43, 640},
+               {{4, 32, false}, 2, 256}, {{4, 64, true}, 8, 384},  {{4, 128, false}, 6, 2176},
+               {{4, 256, true}, 1, 512}, {{4, 0, true}, 11, 384}};
+  for (const auto& [format, n, k] : cases) {
+    CAPTURE(format.bits);
+    CAPTURE(format.block);
+    CAPTURE(format.symmetric);
+    const QuantizedWeight weight = quantize(tensor_of(random_values(1, n * k), {n, k}), format);
+    const std::vector<double> elements = decoded(weight), bias = random_values(3, n);
+    std::vector<double> x = random_values(2, k);
+    const auto check = [&] {
+      const reference::Product y = reference::linear(x, {1, k}, elements, {n, k}, bias);
+      for_each_variant(variants, [&] {
+        check_close(ops::quantized_linear(tensor_of(x, {1, k}), weight, tensor_of(bias, {n})), y.shape, y.values,
+                    {2, 1.1 * static_cast<double>(k + 1)});
+      });
+    };
+    check();
+    // Of the largest numbers below a power of two, the nearest ones with 24 bits may need one bit more.
+    x[0] = std::nextafter(1.0F, 0.0F);
+    x[1] = -x[0];
+    x[40] = 1 - 1.0 / 512;
+    check();
+    x[static_cast<std::size_t>(k) - 3] = std::numeric_limits<double>::infinity();
+    check();
+    x[5] = std::numeric_limits<double>::quiet_NaN();
+    check();
+  }
+}
+
+TEST_CASE("quantized_linear: one row of very small or large numbers keeps 24 bits of each side") {
+  const MustRun variants("quantized_linear", {bytes_on_cpus(), on_cpus("cpu_rows"), "rows", "pieces"});
+  constexpr std::int64_t n = 5, k = 256;
+  for (const int bits : {8, 4}) {
+    CAPTURE(bits);
+    std::vector<double> values = random_integers(1, n * k, -7, 7);
+    for (std::int64_t i = 0; i < n; ++i) values[static_cast<std::size_t>(i * k)] = bits == 8 ? 127 : 7;
+    const QuantizedWeight weight = quantize(tensor_of(values, {n, k}), {bits, 0, true});
+    REQUIRE(values_of(weight.dequantize()) == values);  // The scale is 1.
+    for (const double unit : {1.0, std::ldexp(1.0, -99), std::ldexp(1.0, 100)}) {
+      CAPTURE(unit);
+      std::vector<double> x(static_cast<std::size_t>(k));
+      x[3] = -8355711 * unit;  // The largest number of three bytes.
+      x[7] = unit;
+      x[77] = 5592405 * unit;
+      const reference::Product y = reference::linear(x, {1, k}, values, {n, k}, {});
+      for_each_variant(variants, [&](const char* variant) {
+        // cpu_rows subtracts 128 times the sum of x from a sum.
+        const double factor = variant == std::string("cpu_rows") ? 128 : 2;
+        check_close(linear(tensor_of(x, {1, k}), weight), y.shape, y.values, {factor});
+      });
+    }
+  }
 }
 
 TEST_CASE("quantized_linear: views, leading axes, half precision, empty inputs") {
