@@ -1,10 +1,14 @@
 // Weights in 8 and 4 bits, compared with a reference in double that decodes the same codes.
 #include <cmath>
+#include <fstream>
+#include <iterator>
 #include <limits>
 
 #include "crisol/crisol.h"
 #include "crisol/ops/quantized.h"
+#include "dispatch/target.h"
 #include "doctest/doctest.h"
+#include "ops/quantized/byte_products.h"
 #include "reference/matmul.h"
 #include "support/compare.h"
 #include "support/coverage.h"
@@ -153,6 +157,14 @@ TEST_CASE("quantized_linear: one row, every variant that reads whole vectors of 
     x[5] = std::numeric_limits<double>::quiet_NaN();
     check();
   }
+}
+
+TEST_CASE("quantized_linear: CPUs that multiply bytes in one instruction do so") {
+  std::ifstream processor("/proc/cpuinfo");
+  const std::string text((std::istreambuf_iterator<char>(processor)), {});
+  const std::string found = ops::found_byte_products(Device().state()).found;
+  const bool is_cpu = Device().info().type == DeviceType::cpu && !dispatch::traits_of(Device().state()).simulated;
+  if (!text.empty()) CHECK(found == (is_cpu && text.find(" avx512_vnni") != std::string::npos ? "vpdpbusd" : "none"));
 }
 
 TEST_CASE("quantized_linear: one row of very small or large numbers keeps 24 bits of each side") {
