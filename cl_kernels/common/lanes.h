@@ -29,14 +29,3 @@ DEFINE_LANES(load_lanes, store_lanes, float)
 #else
 DEFINE_LANES(load_elements, store_elements, STORED)
 #endif
-
-static inline void store_int_lanes(intv v, int n, __global int* p) {
-  if (n >= VW) {
-    vstorev(v, 0, p);
-    return;
-  }
-  int lanes[VW];
-  vstorev(v, 0, lanes);
-  FEW_TIMES
-  for (int i = 0; i < n; ++i) p[i] = lanes[i];
-}

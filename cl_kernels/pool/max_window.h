@@ -2,6 +2,11 @@
 // or the last NaN if there is one.
 #include "pool/window.h"
 
+// The type of indices in memory: int or ushort.
+#ifndef INDEX
+#define INDEX int
+#endif
+
 static inline float max_of_window(__global const STORED* plane, const PoolWindow* w, int oh, int ow, int* position) {
   const int h0 = oh * w->stride_h - w->pad_h;
   const int w0 = ow * w->stride_w - w->pad_w;

@@ -5,7 +5,7 @@
 #include "pool/max_window.h"
 
 __kernel void max_pool_forward(__global const STORED* restrict x, const ulong x_offset, __global STORED* restrict y,
-                               const ulong y_offset, __global int* restrict index, const ulong index_offset,
+                               const ulong y_offset, __global INDEX* restrict index, const ulong index_offset,
                                const long count, const PoolWindow w) {
   const long i = get_global_id(0);
   if (i >= count) return;
@@ -17,7 +17,7 @@ __kernel void max_pool_forward(__global const STORED* restrict x, const ulong x_
 }
 
 __kernel void max_pool_backward(__global const STORED* restrict dy, const ulong dy_offset,
-                                __global const int* restrict index, const ulong index_offset,
+                                __global const INDEX* restrict index, const ulong index_offset,
                                 __global STORED* restrict dx, const ulong dx_offset, const long count,
                                 const PoolWindow w) {
   const long i = get_global_id(0);

@@ -4,16 +4,30 @@
 //   y[p][oh][ow] = max over the taps (h, w) of the window of x[p][h][w];  index = h * width + w of the chosen tap
 //   dx[p][index[p][oh][ow]] += dy[p][oh][ow], from zero: one work-item owns the plane, so the order is fixed
 //
-// VW: lanes of a vector. Elements are of STORED. The backward kernel adds in floats.
+// VW: lanes of a vector. Elements are of STORED, and indices of INDEX. The backward kernel adds in floats.
 #include "common/vector.h"
 #include "pool/max_window.h"
 #include "pool/plane_sums.h"
 #include "pool/row_window.h"
 
+#define indexv JOIN(INDEX, VW)
+typedef indexv unaligned_indexv __attribute__((aligned(2)));
+
+static inline void store_indices(intv v, int count, __global INDEX* p) {
+  if (count >= VW) {
+    *(__global unaligned_indexv*)p = RESIZED(indexv, v);
+    return;
+  }
+  int lanes[VW];
+  vstorev(v, 0, lanes);
+  FEW_TIMES
+  for (int i = 0; i < count; ++i) p[i] = (INDEX)lanes[i];
+}
+
 // The maxima of VW outputs of a row, of which `count` are stored. w0 is the input column of the first output's first
 // tap, and `step` is the stride. A caller passes a constant `step` if loads with this stride can be vectors.
 static inline void max_of_vector(__global const STORED* plane, const PoolWindow* w, int h0, int w0, int step, int count,
-                                 __global STORED* y, __global int* index) {
+                                 __global STORED* y, __global INDEX* index) {
   const int r0 = first_tap(h0, w->dilation_h);
   const int r1 = end_tap(h0, w->dilation_h, w->kernel_h, w->height);
   const intv first = w0 + LANES * step;
@@ -29,12 +43,12 @@ static inline void max_of_vector(__global const STORED* plane, const PoolWindow*
     }
   }
   store_elements(best, count, y);
-  store_int_lanes(at, count, index);
+  store_indices(at, count, index);
 }
 
 CPU_KERNEL void max_pool_forward_rows(
     __global const STORED* restrict x, const ulong x_offset, __global STORED* restrict y, const ulong y_offset,
-    __global int* restrict index, const ulong index_offset, const long planes, const PoolWindow w) {
+    __global INDEX* restrict index, const ulong index_offset, const long planes, const PoolWindow w) {
   const InnerColumns inner = inner_columns(&w);
   y += y_offset;
   index += index_offset;
@@ -66,7 +80,7 @@ CPU_KERNEL void max_pool_forward_rows(
 
 CPU_KERNEL void max_pool_backward_planes(
     PLANE_SUMS_PARAMETERS, __global const STORED* restrict dy, const ulong dy_offset,
-    __global const int* restrict index, const ulong index_offset, const long planes, const int area,
+    __global const INDEX* restrict index, const ulong index_offset, const long planes, const int area,
     const int out_area) {
   const long item = get_global_id(0);
   const long items = get_global_size(0);
@@ -74,7 +88,7 @@ CPU_KERNEL void max_pool_backward_planes(
     __global STORED* dst = dx + dx_offset + plane * area;
     __global float* to = PLANE_SUMS(dst, item, area);
     __global const STORED* src = dy + dy_offset + plane * out_area;
-    __global const int* at = index + index_offset + plane * out_area;
+    __global const INDEX* at = index + index_offset + plane * out_area;
     clear_sums(to, area);
     NO_UNROLL
     for (int o = 0; o < out_area; ++o)

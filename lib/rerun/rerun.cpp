@@ -20,10 +20,13 @@ Tensor Problem::tensor(const Values& v, const Shape& shape, DType dtype) const {
   return from_bytes(reference::encoded(v, dtype).data(), shape, dtype, device);
 }
 
-Tensor Problem::stored(Values& v, const Shape& shape, int place) const {
+std::int64_t Problem::type(int place) const {
   const auto types = values.find("types");
-  const std::int64_t type = types == values.end() ? 0 : types->second >> (8 * place) & 0xff;
-  const Tensor x = tensor(v, shape, static_cast<DType>(type));
+  return types == values.end() ? 0 : types->second >> (8 * place) & 0xff;
+}
+
+Tensor Problem::stored(Values& v, const Shape& shape, int place) const {
+  const Tensor x = tensor(v, shape, static_cast<DType>(type(place)));
   if (x.dtype() != DType::f32) v = reference::values_of(x);
   return x;
 }

@@ -35,6 +35,8 @@ struct Problem {
   /// Throws ProblemError if there is no such value.
   std::int64_t operator[](const char* name) const;
   int small(const char* name) const { return static_cast<int>((*this)[name]); }
+  /// The type in byte `place` of the problem's types. It is 0 if they do not tell it.
+  std::int64_t type(int place) const;
   /// A contiguous tensor with these values, on the problem's device.
   Tensor tensor(const Values& values, const Shape& shape, DType dtype = DType::f32) const;
   /// The same in a type of the problem: the one in which its operands are stored, or the other one in byte `place` of

@@ -34,6 +34,8 @@ MaxPool2dOptions max_options(const Problem& p) {
   return with_window(p, options);
 }
 
+DType indices_of(const Problem& p) { return p.type(1) == 0 ? DType::i32 : static_cast<DType>(p.type(1)); }
+
 /// Random images or gradients.
 struct Images {
   Shape shape;
@@ -63,7 +65,7 @@ std::optional<Rerun> make_max(const Problem& p) {
   const MaxPool2dOptions options = max_options(p);
   return Rerun{.run =
                    [=] {
-                     const ops::MaxPool2dResult result = ops::max_pool2d(x.tensor, options);
+                     const ops::MaxPool2dResult result = ops::max_pool2d(x.tensor, options, indices_of(p));
                      return std::vector<Tensor>{result.values, result.indices};
                    },
                .reference =
@@ -80,7 +82,7 @@ std::optional<Rerun> make_max_backward(const Problem& p) {
   const Images x(p, 1, planes_of(p)), dy(p, 2, outputs_of(p));
   const reference::MaxPool forward = reference::max_pool2d(x.values, x.shape, options);
   if (forward.shape != dy.shape) return std::nullopt;
-  const Tensor indices = p.tensor(forward.indices, dy.shape, DType::i32);
+  const Tensor indices = p.tensor(forward.indices, dy.shape, indices_of(p));
   return rerun_with([=] { return ops::max_pool2d_backward(dy.tensor, indices, x.shape, options); },
                     [=] { return reference::max_pool2d_backward(dy.values, forward, x.shape); }, 2 * operations_of(p),
                     4, 0);

@@ -15,17 +15,18 @@ namespace crisol::ops {
 /// The largest elements, and their positions.
 struct MaxPool2dResult {
   Tensor values;   ///< (N, C, OH, OW)
-  Tensor indices;  ///< i32 in the same shape: the position h * W + w of each element in the image.
+  Tensor indices;  ///< In the same shape: the position h * W + w of each element in the image.
 };
 
 /// The largest element of each window. OH = floor((H + 2 padding - dilation (kernel - 1) - 1) / stride) + 1, and OW
-/// likewise. The first of equal elements is taken. If a window holds NaN, the result is NaN, as in PyTorch.
-CRISOL_API MaxPool2dResult max_pool2d(const Tensor& x, const MaxPool2dOptions& options);
+/// likewise. The first of equal elements is taken. If a window holds NaN, the result is NaN, as in PyTorch. The indices
+/// are i32, or u16 if `indices` says so. Images may then have up to 65,536 elements, and x is not f64.
+CRISOL_API MaxPool2dResult max_pool2d(const Tensor& x, const MaxPool2dOptions& options, DType indices = DType::i32);
 CRISOL_API void max_pool2d_into(const Tensor& values, const Tensor& indices, const Tensor& x,
                                 const MaxPool2dOptions& options);
 
 /// The gradient of x, in shape `input_shape`. `dy` is the gradient of the values. Each element of dy is added at its
-/// index. An index outside the image adds nothing.
+/// index, which is i32 or u16. An index outside the image adds nothing.
 CRISOL_API Tensor max_pool2d_backward(const Tensor& dy, const Tensor& indices, const Shape& input_shape,
                                       const MaxPool2dOptions& options);
 CRISOL_API void max_pool2d_backward_into(const Tensor& out, const Tensor& dy, const Tensor& indices,

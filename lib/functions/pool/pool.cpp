@@ -39,6 +39,12 @@ Tensor adaptive_gradient(const Tensor& dy, const Shape& shape) {
   });
 }
 
+/// The largest elements and their indices, in the smallest type that takes all of them.
+ops::MaxPool2dResult max_pooled(const Tensor& x, const MaxPool2dOptions& options) {
+  const bool fits = x.dim() == 4 && x.size(2) * x.size(3) <= 65536 && computes_in_f32(x.dtype());
+  return ops::max_pool2d(x, options, fits ? DType::u16 : DType::i32);
+}
+
 /// The values of a pool, recorded with their gradient.
 Tensor recorded(const Tensor& x, const ops::MaxPool2dResult& result, const MaxPool2dOptions& options) {
   return call(
@@ -55,7 +61,7 @@ Tensor recorded(const Tensor& x, const ops::MaxPool2dResult& result, const MaxPo
 Tensor max_pool2d(const Tensor& x, const MaxPool2dOptions& options) {
   if (is_single(x)) return max_pool2d(x.unsqueeze(0), options).squeeze(0);
   ops::require_floating("max_pool2d", "the input", x);
-  return recorded(x, ops::max_pool2d(x, options), options);
+  return recorded(x, max_pooled(x, options), options);
 }
 
 ExtremeResult max_pool2d_with_indices(const Tensor& x, const MaxPool2dOptions& options) {
@@ -64,7 +70,7 @@ ExtremeResult max_pool2d_with_indices(const Tensor& x, const MaxPool2dOptions& o
     return {batch.values.squeeze(0), batch.indices.squeeze(0)};
   }
   ops::require_floating("max_pool2d", "the input", x);
-  const ops::MaxPool2dResult result = ops::max_pool2d(x, options);
+  const ops::MaxPool2dResult result = max_pooled(x, options);
   return {recorded(x, result, options), result.indices.to(DType::i64)};
 }
 

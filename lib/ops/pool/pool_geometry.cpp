@@ -30,7 +30,7 @@ dispatch::ProblemKey PoolGeometry::key() const {
                                  {"out_w", out_w},       {"r", kernel_h},  {"s", kernel_w},  {"stride_h", stride_h},
                                  {"stride_w", stride_w}, {"pad_h", pad_h}, {"pad_w", pad_w}, {"dil_h", dilation_h},
                                  {"dil_w", dilation_w}};
-  return key.with_types(type);
+  return key.with_types(types());
 }
 
 kernels::PoolWindow PoolGeometry::kernel_window() const {

@@ -21,8 +21,11 @@ namespace crisol::ops {
 struct PoolGeometry {
   std::int64_t planes, height, width, out_h, out_w;
   std::int64_t kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
-  std::int64_t type = 0;  ///< The DType of the elements in memory.
+  std::int64_t type = 0;     ///< The DType of the elements in memory.
+  std::int64_t indices = 0;  ///< The DType of indices, or 0 for i32.
 
+  /// Both types, as plans take them.
+  std::int64_t types() const { return types_with_parameters(type, indices); }
   std::int64_t inputs() const { return planes * height * width; }
   std::int64_t outputs() const { return planes * out_h * out_w; }
   std::int64_t window() const { return kernel_h * kernel_w; }
@@ -68,18 +71,25 @@ Tensor delivered(const char* op, const Tensor& x, const Shape& shape, Make make,
   return y.done();
 }
 
+/// The types of the elements and indices that a kernel reads and stores, from types().
+inline runtime::Defines pool_types(std::int64_t types) {
+  runtime::Defines defines = elements_of(types & 0xff);
+  define_type(defines, "INDEX", types >> 8);
+  return defines;
+}
+
 /// A plan for CPUs. The kernel's work-items own planes of the result, of `area` elements, and add to them in floats
 /// (pool/plane_sums.h). The result is the kernel's first argument.
 template <class... Arguments>
-dispatch::PlanOr plan_pool_sums(const dispatch::Target& target, const char* file, const char* entry, std::int64_t type,
+dispatch::PlanOr plan_pool_sums(const dispatch::Target& target, const char* file, const char* entry, std::int64_t types,
                                 std::int64_t planes, std::int64_t area, std::int64_t iterations,
                                 dispatch::ArgList result, const Arguments&... arguments) {
   if (const char* reason = target.against_iterations(iterations)) return reason;
-  runtime::Defines defines{{"VW", target.cpu_vector_width()}};
-  define_elements(defines, type);
+  runtime::Defines defines = pool_types(types);
+  defines.add({"VW", target.cpu_vector_width()});
   const runtime::NdRange range = dispatch::persistent_range(target, planes, iterations);
   dispatch::Plan plan;
-  if (type != 0 && area > 0)
+  if ((types & 0xff) != 0 && area > 0)
     result.emplace_back(plan.workspace(4 * static_cast<std::uint64_t>(area) * range.global[0]));
   plan.add({file, entry, defines}, range, result, arguments...);
   return plan;
@@ -87,17 +97,18 @@ dispatch::PlanOr plan_pool_sums(const dispatch::Target& target, const char* file
 
 /// The same for a kernel whose work-items loop over `units`, which are rows or planes, and store each element once.
 template <class... Arguments>
-dispatch::PlanOr plan_pool_units(const dispatch::Target& target, const char* file, const char* entry, std::int64_t type,
-                                 std::int64_t units, std::int64_t iterations, const Arguments&... arguments) {
-  return plan_pool_sums(target, file, entry, type, units, 0, iterations, {}, arguments...);
+dispatch::PlanOr plan_pool_units(const dispatch::Target& target, const char* file, const char* entry,
+                                 std::int64_t types, std::int64_t units, std::int64_t iterations,
+                                 const Arguments&... arguments) {
+  return plan_pool_sums(target, file, entry, types, units, 0, iterations, {}, arguments...);
 }
 
 /// A plan whose kernel has a work-item for each of `count` elements of the result.
 template <class... Arguments>
 dispatch::Plan plan_pool_elements(const dispatch::Target& target, const char* file, const char* entry,
-                                  std::int64_t type, std::int64_t count, const Arguments&... arguments) {
+                                  std::int64_t types, std::int64_t count, const Arguments&... arguments) {
   dispatch::Plan plan;
-  plan.add({file, entry, elements_of(type)}, target.flat_range(count), arguments...);
+  plan.add({file, entry, pool_types(types)}, target.flat_range(count), arguments...);
   return plan;
 }
 

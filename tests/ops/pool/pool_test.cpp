@@ -23,6 +23,7 @@ using testing::MustRun;
 using testing::on_cpus;
 using testing::random_values;
 using testing::tensor_of;
+using testing::values_of;
 using testing::view_of;
 
 std::vector<testing::Expected> row_variants() { return {on_cpus("rows"), "pixel"}; }
@@ -36,21 +37,36 @@ TEST_CASE("max_pool2d: values, indices and gradient") {
     const MustRun forward("max_pool2d", row_variants()), backward("max_pool2d_backward", row_variants());
     const std::vector<double> x = random_values(1, c.shape.numel());
     const reference::MaxPool expected = reference::max_pool2d(x, c.shape, c.options);
-    Tensor indices;
-    for_each_variant(forward, [&] {
-      const ops::MaxPool2dResult got = ops::max_pool2d(tensor_of(x, c.shape), c.options);
-      check_close(got.values, expected.shape, expected.values, {0});
-      check_close(got.indices, expected.shape, expected.indices, {0});
-      indices = got.indices;
-    });
     const std::vector<double> dy = random_values(2, expected.shape.numel());
-    for_each_variant(backward, [&] {
-      const Tensor dx = ops::max_pool2d_backward(tensor_of(dy, expected.shape), indices, c.shape, c.options);
-      // At most kernel.h * kernel.w windows contain an element, and each adds at most 1.
-      const double terms = c.options.kernel.h * c.options.kernel.w;
-      check_close(dx, c.shape, reference::max_pool2d_backward(dy, expected, c.shape), {1, terms});
-    });
+    for (const DType type : {DType::i32, DType::u16}) {
+      CAPTURE(name_of(type));
+      Tensor indices;
+      for_each_variant(forward, [&] {
+        const ops::MaxPool2dResult got = ops::max_pool2d(tensor_of(x, c.shape), c.options, type);
+        check_close(got.values, expected.shape, expected.values, {0});
+        check_close(got.indices, expected.shape, expected.indices, {0});
+        CHECK(got.indices.dtype() == type);
+        indices = got.indices;
+      });
+      for_each_variant(backward, [&] {
+        const Tensor dx = ops::max_pool2d_backward(tensor_of(dy, expected.shape), indices, c.shape, c.options);
+        // At most kernel.h * kernel.w windows contain an element, and each adds at most 1.
+        const double terms = c.options.kernel.h * c.options.kernel.w;
+        check_close(dx, c.shape, reference::max_pool2d_backward(dy, expected, c.shape), {1, terms});
+      });
+    }
   }
+}
+
+TEST_CASE("max_pool2d: indices of u16 reach the last element of an image of 65536 elements") {
+  std::vector<double> x(65536);
+  x.back() = 1;
+  const Tensor image = tensor_of(x, {1, 1, 256, 256});
+  const ops::MaxPool2dResult got = ops::max_pool2d(image, {256}, DType::u16);
+  CHECK(got.indices.item<std::uint16_t>() == 65535);
+  CHECK(values_of(ops::max_pool2d_backward(got.values, got.indices, image.shape(), {256})) == x);
+  check_error([&] { ops::max_pool2d(zeros({1, 1, 256, 257}), {2}, DType::u16); }, {"[max_pool2d]", "65536", "257"});
+  check_error([&] { ops::max_pool2d(image, {2}, DType::i64); }, {"[max_pool2d]", "i32 or u16", "i64"});
 }
 
 TEST_CASE("pooling of many planes") {
