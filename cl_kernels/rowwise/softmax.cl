@@ -11,19 +11,31 @@
 #define LOG 0
 #endif
 
-// If one work-item has a whole row, y keeps exp(x - m), because reading it again costs less than computing it again.
+// If one work-item has a whole row, exp(x - m) is kept, because reading it again costs less than computing it again.
+// y keeps it if it is of floats. With KEPT_IN_SCRATCH, each work-item has n floats for it.
+#ifdef KEPT_IN_SCRATCH
+#define KEEPS 1
+#define RESULT_PARAMETERS \
+  __global STORED *restrict y, ulong y_offset, __global float *restrict scratch, ulong scratch_offset
+#define RESULT_ARGUMENTS y, y_offset, scratch, scratch_offset
+#define KEPT (scratch + scratch_offset + (long)get_global_id(0) * n)
+#else
 #ifdef STORED_IS_FLOAT
 #define KEEPS (VW > 1 && !ROW_LANES && !LOG)
 #else
 #define KEEPS 0
+#endif
+#define RESULT_PARAMETERS __global STORED *restrict y, ulong y_offset
+#define RESULT_ARGUMENTS y, y_offset
+#define KEPT ((__global float*)to)
 #endif
 
 INLINE long softmax_row(const long row, const long n, const long inner) {
   return row / inner * n * inner + row % inner;
 }
 
-EACH_ROW_KERNEL void softmax_forward(__global const STORED* restrict x, ulong x_offset, __global STORED* restrict y,
-                              ulong y_offset, long rows, long n, long inner) {
+EACH_ROW_KERNEL void softmax_forward(__global const STORED* restrict x, ulong x_offset, RESULT_PARAMETERS, long rows,
+                              long n, long inner) {
   ROW_SCRATCH;
   EACH_ROW_BESIDE(row, rows, inner) {
     const int live = live_rows(row, rows, inner);
@@ -45,7 +57,7 @@ EACH_ROW_KERNEL void softmax_forward(__global const STORED* restrict x, ulong x_
     RowSum sum = EMPTY_SUM;
 #define EXPONENTIATE(k, c, whole)                                              \
   v[k] = exp_below(load_again(kept, from, c, n, inner, -INFINITY, whole) - m); \
-  if (KEEPS) store_chunk(v[k], to, c, n, inner, whole);
+  if (KEEPS) store_floats(v[k], KEPT, c, n, inner, whole);
 #define ADD(count) ADD_BLOCK(sum, v, count)
     EACH_CHUNK(n, EXPONENTIATE, ADD)
     const rowf s = total_of(sum);
@@ -57,7 +69,7 @@ EACH_ROW_KERNEL void softmax_forward(__global const STORED* restrict x, ulong x_
     if (LOG)                                                                        \
       y_ = load_again(kept, from, c, n, inner, 0.0f, whole) - m - share;            \
     else if (KEEPS)                                                                 \
-      y_ = load_chunk(to, c, n, inner, 0.0f, whole) * share;                        \
+      y_ = load_floats(KEPT, c, n, inner, 0.0f, whole) * share;                     \
     else                                                                            \
       y_ = exp_below(load_again(kept, from, c, n, inner, 0.0f, whole) - m) * share; \
     store_chunk(y_, to, c, n, inner, whole);                                        \

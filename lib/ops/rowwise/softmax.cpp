@@ -35,9 +35,19 @@ runtime::KernelSpec spec_of(const SoftmaxProblem& p, const Target& target, const
 
 Plan plan_forward(const SoftmaxProblem& p, const Target& target, const RowGeometry& g) {
   const auto [x, y] = operands<2>();
+  runtime::KernelSpec spec = spec_of(p, target, g, "softmax_forward");
+  const runtime::NdRange range = g.each_row(target, p.rows, p.length, p.step);
   Plan plan;
-  plan.add(spec_of(p, target, g, "softmax_forward"), g.each_row(target, p.rows, p.length, p.step), x, y, p.rows,
-           p.length, p.step);
+  // Where an item has whole rows of halves, their exponentials are kept as floats. On many cores, long rows would need
+  // too much memory for that.
+  constexpr std::uint64_t most_bytes = 1 << 24;
+  const std::uint64_t bytes = 4 * range.global[0] * static_cast<std::uint64_t>(p.length);
+  ArgList scratch;
+  if (g.lanes > 1 && !g.in_lanes && p.type != 0 && p.log == 0 && bytes <= most_bytes) {
+    spec.defines.add({"KEPT_IN_SCRATCH", 1});
+    scratch.emplace_back(plan.workspace(bytes));
+  }
+  plan.add(spec, range, x, y, scratch, p.rows, p.length, p.step);
   return plan;
 }
 
