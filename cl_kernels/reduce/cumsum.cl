@@ -1,5 +1,5 @@
 // y[j] = x[0] + … + x[j] along the middle axis of a contiguous (outer, n, inner). With REVERSE, y[j] = x[j] + … +
-// x[n-1]. S is the type: float, double or long.
+// x[n-1]. Sums have the type S: float, double, long or ulong. x and y have it too, or HALVES, which is half or bfloat.
 //
 //   The axis is cut into `blocks` blocks of `length` positions, counted from the start of the sum. A reduction and a
 //   scan compute offsets[outer][b][inner] before: the sum over all blocks up to b. Blocks are numbered in the order of
@@ -26,12 +26,25 @@
 #endif
 
 #include "common/vector.h"
+#include "common/element.h"
 
 typedef S one;
 typedef JOIN(S, VW) many;
 typedef many unaligned_many __attribute__((aligned(sizeof(one))));
-#define VECTOR(p) (*(__global unaligned_many*)(p))
 #define CONST_VECTOR(p) (*(__global const unaligned_many*)(p))
+#ifdef HALVES
+#define ELEMENT HALVES
+#define ONE_AT(p, i) LOAD(HALVES, p, i)
+#define STORE_ONE(p, i, v) STORE(HALVES, p, i, v)
+#define VECTOR_AT(p) LOAD_MANY(HALVES, p)
+#define STORE_VECTOR(p, v) STORE_MANY(HALVES, p, v)
+#else
+#define ELEMENT S
+#define ONE_AT(p, i) (p)[i]
+#define STORE_ONE(p, i, v) (p)[i] = (v)
+#define VECTOR_AT(p) CONST_VECTOR(p)
+#define STORE_VECTOR(p, v) *(__global unaligned_many*)(p) = (v)
+#endif
 
 #define N sizes.s1
 #define INNER sizes.s2
@@ -92,8 +105,8 @@ typedef many unaligned_many __attribute__((aligned(sizeof(one))));
   }
 
 #define SCAN_PARAMETERS                                                                                    \
-  __global const S *restrict x, const ulong x_offset, __global const S *restrict offsets,                  \
-      const ulong offsets_offset, __global S *restrict y, const ulong y_offset, const long8 sizes
+  __global const ELEMENT *restrict x, const ulong x_offset, __global const S *restrict offsets,            \
+      const ulong offsets_offset, __global ELEMENT *restrict y, const ulong y_offset, const long8 sizes
 #define SCAN_ARGUMENTS x, x_offset, offsets, offsets_offset, y, y_offset, sizes
 // The offset of block b of outer o, column i.
 #define OFFSET_OF(o, b, i) \
@@ -103,14 +116,14 @@ CPU_KERNEL void rows(SCAN_PARAMETERS) {
   const long item = get_global_id(0), items = get_global_size(0);
   for (long unit = UNITS * item / items; unit < UNITS * (item + 1) / items; ++unit) {
     const long o = unit / BLOCKS, b = unit % BLOCKS;
-    __global const S* from = x + x_offset + o * N;
-    __global S* to = y + y_offset + o * N;
+    __global const ELEMENT* from = x + x_offset + o * N;
+    __global ELEMENT* to = y + y_offset + o * N;
     one total = b == 0 ? (one)(0) : OFFSET_OF(o, b, 0), lost = 0;
     const long end = min((b + 1) * LENGTH, N);
     long j = b * LENGTH;
     for (; j + VW <= end; j += VW) {
       const long at = REVERSE ? N - j - VW : j;
-      many v = CONST_VECTOR(from + at);
+      many v = VECTOR_AT(from + at);
       ADD_SHIFTED(v, SHIFT_1)
       ADD_SHIFTED(v, SHIFT_2)
 #if VW > 4
@@ -119,34 +132,38 @@ CPU_KERNEL void rows(SCAN_PARAMETERS) {
 #if VW > 8
       ADD_SHIFTED(v, SHIFT_8)
 #endif
-      VECTOR(to + at) = v + SUM_OF(total, lost);
+      STORE_VECTOR(to + at, v + SUM_OF(total, lost));
       ADD(one, total, lost, LAST(v))
     }
     for (; j < end; ++j) {
-      const one v = from[PLACE(j)];
+      const one v = ONE_AT(from, PLACE(j));
       ADD(one, total, lost, v)
-      to[PLACE(j)] = SUM_OF(total, lost);
+      STORE_ONE(to, PLACE(j), SUM_OF(total, lost));
     }
   }
 }
 
 // Reads the first `left` lanes of a strip; the other lanes are 0. Reading and storing use different arrays, because
 // PoCL 3.1 loses values of a shared array of four floats (docs/implementations.md).
-INLINE many read_lanes(__global const S* from, const int left) {
-  if (left == VW) return CONST_VECTOR(from);
-  one lanes[VW];
-  for (int lane = 0; lane < VW; ++lane) lanes[lane] = lane < left ? from[lane] : (one)(0);
-  return JOIN(vload, VW)(0, lanes);
-}
+#define DEFINE_READ_LANES(name, type, WHOLE, ONE)                                                \
+  INLINE many name(__global const type* from, const int left) {                                  \
+    if (left == VW) return WHOLE(from);                                                          \
+    one lanes[VW];                                                                               \
+    for (int lane = 0; lane < VW; ++lane) lanes[lane] = lane < left ? ONE(from, lane) : (one)(0); \
+    return JOIN(vload, VW)(0, lanes);                                                            \
+  }
+#define OFFSET_AT(p, i) (p)[i]
+DEFINE_READ_LANES(read_lanes, ELEMENT, VECTOR_AT, ONE_AT)
+DEFINE_READ_LANES(read_offsets, S, CONST_VECTOR, OFFSET_AT)
 
-INLINE void store_lanes(const many v, __global S* to, const int left) {
+INLINE void store_lanes(const many v, __global ELEMENT* to, const int left) {
   if (left == VW) {
-    VECTOR(to) = v;
+    STORE_VECTOR(to, v);
     return;
   }
   one lanes[VW];
   JOIN(vstore, VW)(v, 0, lanes);
-  for (int lane = 0; lane < left; ++lane) to[lane] = lanes[lane];
+  for (int lane = 0; lane < left; ++lane) STORE_ONE(to, lane, lanes[lane]);
 }
 
 CPU_KERNEL void columns(SCAN_PARAMETERS) {
@@ -155,10 +172,10 @@ CPU_KERNEL void columns(SCAN_PARAMETERS) {
   for (long unit = UNITS * item / items; unit < UNITS * (item + 1) / items; ++unit) {
     const long o = unit / strips / BLOCKS, b = unit / strips % BLOCKS, i = unit % strips * VW;
     const int left = (int)min((long)VW, INNER - i);
-    __global const S* from = x + x_offset + o * N * INNER + i;
-    __global S* to = y + y_offset + o * N * INNER + i;
+    __global const ELEMENT* from = x + x_offset + o * N * INNER + i;
+    __global ELEMENT* to = y + y_offset + o * N * INNER + i;
     many total = (many)(0), lost = (many)(0);
-    if (b > 0) total = read_lanes(&OFFSET_OF(o, b, i), left);
+    if (b > 0) total = read_offsets(&OFFSET_OF(o, b, i), left);
     const long end = min((b + 1) * LENGTH, N);
     for (long j = b * LENGTH; j < end; ++j) {
       const long at = PLACE(j) * INNER;
@@ -178,9 +195,9 @@ __kernel void items(SCAN_PARAMETERS) {
   one total = b == 0 ? (one)(0) : OFFSET_OF(o, b, i), lost = 0;
   const long end = min((b + 1) * LENGTH, N);
   for (long j = b * LENGTH; j < end; ++j) {
-    const one v = x[PLACE(j) * INNER];
+    const one v = ONE_AT(x, PLACE(j) * INNER);
     ADD(one, total, lost, v)
-    y[PLACE(j) * INNER] = SUM_OF(total, lost);
+    STORE_ONE(y, PLACE(j) * INNER, SUM_OF(total, lost));
   }
 }
 
@@ -197,7 +214,7 @@ void groups(SCAN_PARAMETERS) {
   for (long j = b * LENGTH; j < end; j += LOCAL) {
     const int exists = j + item < end;
     int now = 0;
-    sums[0][item] = exists ? x[PLACE(j + item)] : (one)(0);
+    sums[0][item] = exists ? ONE_AT(x, PLACE(j + item)) : (one)(0);
     for (int apart = 1; apart < LOCAL; apart *= 2) {
       barrier(CLK_LOCAL_MEM_FENCE);
       sums[1 - now][item] = sums[now][item] + (item >= apart ? sums[now][item - apart] : (one)(0));
@@ -205,7 +222,7 @@ void groups(SCAN_PARAMETERS) {
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     const one v = sums[now][item], all = sums[now][LOCAL - 1];
-    if (exists) y[PLACE(j + item)] = SUM_OF(total, lost) + v;
+    if (exists) STORE_ONE(y, PLACE(j + item), SUM_OF(total, lost) + v);
     ADD(one, total, lost, all)
     barrier(CLK_LOCAL_MEM_FENCE);  // The next iteration overwrites values that other items still read.
   }

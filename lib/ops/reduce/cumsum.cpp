@@ -7,6 +7,7 @@
 #include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/reduce.h"
+#include "dispatch/device_defines.h"
 #include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
@@ -21,7 +22,7 @@ using namespace dispatch;
 
 namespace {
 
-/// x is (outer, n, inner), contiguous, f32, f64 or i64.
+/// x and the result are (outer, n, inner), contiguous, of f32, f16, bf16, f64, i64 or u64.
 struct CumsumProblem {
   std::int64_t outer, n, inner;
   std::int64_t dtype;  ///< A DType.
@@ -29,6 +30,8 @@ struct CumsumProblem {
   std::int64_t offset;  ///< The offset of x's first element. The plan of the blocks' reduction depends on it.
 
   DType type() const { return static_cast<DType>(dtype); }
+  /// The type in which sums are computed.
+  DType computed() const { return value_type(type()); }
   ProblemKey key() const {
     return {{"outer", outer}, {"length", n}, {"inner", inner}, {"dtype", dtype}, {"reverse", reverse}};
   }
@@ -44,9 +47,11 @@ std::int64_t block_length(const CumsumProblem& p, std::int64_t pieces, std::int6
 }
 
 runtime::KernelSpec spec_of(const CumsumProblem& p, const Target& target, const char* entry, std::int64_t local) {
-  runtime::KernelSpec spec{"reduce/cumsum.cl", entry, {{"S", dtype_row(p.type()).opencl}, {"REVERSE", p.reverse}}};
+  runtime::KernelSpec spec{"reduce/cumsum.cl", entry, {{"S", dtype_row(p.computed()).opencl}, {"REVERSE", p.reverse}}};
   if (!is_floating(p.type())) spec.defines.add({"INTEGER", 1});
+  if (p.computed() != p.type()) spec.defines.add({"HALVES", dtype_row(p.type()).opencl});
   spec.defines.add({"VW", target.cpu_vector_width()});
+  define_math(spec.defines, target.info);
   spec.defines.add({"LOCAL", local});
   return spec;
 }
@@ -60,10 +65,12 @@ Place add_offsets(Plan& plan, const CumsumProblem& p, const Target& target, Plac
   // x split along the axis.
   const Shape shape{p.outer, blocks - 1, length, p.inner}, strides{p.n * p.inner, length * p.inner, p.inner, 1};
   const ReduceView in_blocks{p.type(), shape, strides, static_cast<std::uint64_t>(p.offset + first)};
-  const CumsumProblem scan{p.outer, blocks - 1, p.inner, p.dtype, p.reverse, 0};
-  const std::uint64_t bytes = size_of(p.type()) * static_cast<std::uint64_t>(scan.outer * scan.n * scan.inner);
+  const DType computed = p.computed();
+  const CumsumProblem scan{p.outer, blocks - 1, p.inner, static_cast<std::int64_t>(computed), p.reverse, 0};
+  const std::uint64_t bytes = size_of(computed) * static_cast<std::uint64_t>(scan.outer * scan.n * scan.inner);
   const Place sums = plan.workspace(bytes), offsets = plan.workspace(bytes);
-  const ReduceProblem block_sums = reduce_problem(sum_reduction(p.type()), in_blocks, 1u << 2, 1);
+  static const ReduceRule sum{"sum", Combine::sum, ReduceTypes::unrounded};
+  const ReduceProblem block_sums = reduce_problem(sum, in_blocks, 1u << 2, 0);
   const Place of_sums[] = {x.offset_by(first), sums}, of_scan[] = {sums, offsets};
   plan.append(choose(reduce_table, block_sums, target).plan, of_sums);
   plan.append(choose(cumsum_table, scan, target).plan, of_scan);
@@ -135,14 +142,13 @@ const Table<CumsumProblem> cumsum_table("cumsum", variants);
 Tensor running_sum(const char* op, const Tensor& x, int axis, bool reverse, const Tensor* into = nullptr) {
   require(x.defined(), op, "the tensor is undefined");
   axis = axis_or_scalar(op, axis, x.dim());
-  const bool floating = is_floating(x.dtype());
-  const DType computed = accumulator(ReduceTypes::total, x.dtype());
-  Result y(op, into, x.shape(), floating ? x.dtype() : computed, x.device(), {&x}, Result::Layout::row_major, computed);
+  const DType type = is_floating(x.dtype()) ? x.dtype() : accumulator(ReduceTypes::total, x.dtype());
+  Result y(op, into, x.shape(), type, x.device(), {&x});
   if (x.numel() > 0) {
     const auto [outer, n, inner] = split_at(x.shape(), axis);
-    const Contiguous input(x, computed);
+    const Contiguous input(x, type);
     const CumsumProblem problem{outer,           n,
-                                inner,           static_cast<std::int64_t>(computed),
+                                inner,           static_cast<std::int64_t>(type),
                                 reverse ? 1 : 0, static_cast<std::int64_t>(in(input.layout()).offset)};
     const PreparedPtr prepared = prepare(cumsum_table, problem, state_of(x));
     launch(*prepared, {in(input), out(y)});

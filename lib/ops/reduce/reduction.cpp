@@ -18,11 +18,13 @@ DType total_type(DType type) { return value_type(type) == DType::u64 ? DType::u6
 }  // namespace
 
 DType accumulator(ReduceTypes types, DType type) {
-  return !is_floating(type) && types == ReduceTypes::total ? total_type(type) : value_type(type);
+  const bool is_total = types == ReduceTypes::total || types == ReduceTypes::unrounded;
+  return !is_floating(type) && is_total ? total_type(type) : value_type(type);
 }
 
 DType result_type(ReduceTypes types, DType type) {
   if (types == ReduceTypes::truth) return DType::boolean;
+  if (types == ReduceTypes::unrounded) return accumulator(types, type);
   return types == ReduceTypes::total && !is_floating(type) ? total_type(type) : type;
 }
 

@@ -23,10 +23,11 @@ enum class Combine : std::uint8_t {
 
 /// Which dtypes a reduction takes, in which it computes, and which it gives.
 enum class ReduceTypes : std::uint8_t {
-  floating,  ///< Takes floating-point numbers, computes in their value type, gives the same dtype.
-  total,     ///< Floating-point numbers as in `floating`. Integers and bool are computed in long, and give i64.
-  element,   ///< Takes any dtype, gives the same dtype.
-  truth,     ///< Takes any dtype, gives bool.
+  floating,   ///< Takes floating-point numbers, computes in their value type, gives the same dtype.
+  total,      ///< Floating-point numbers as in `floating`. Integers and bool are computed in long, and give i64.
+  unrounded,  ///< As `total`, but gives the type in which it computes.
+  element,    ///< Takes any dtype, gives the same dtype.
+  truth,      ///< Takes any dtype, gives bool.
 };
 
 /// One reduction. The texts are expressions in OpenCL C of a scalar or vector type T. POW(x, y) is x^y, and `real` is
