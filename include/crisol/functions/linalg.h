@@ -88,7 +88,8 @@ CRISOL_API Tensor matrix_norm(const Tensor& x, std::string_view ord = "fro", boo
 CRISOL_API Tensor matrix_norm(const Tensor& x, double ord, bool keepdim = false);
 
 /// The product of n matrices x (…, m, m), in about 2 log n products. n = 0 gives the unit matrix, and n < 0 the product
-/// of inverses. Refuses whole numbers and matrices that are not square.
+/// of inverses, which whole numbers do not have. Products of whole numbers are exact modulo the size of the dtype.
+/// Refuses bool and matrices that are not square.
 CRISOL_API Tensor matrix_power(const Tensor& x, std::int64_t n);
 
 /// The diagonal of two axes, along a new last axis: x[…, i, i + offset], or x[…, i - offset, i] for a negative offset.

@@ -1,6 +1,7 @@
-// Differentiable pooling, in any floating-point type, of images x (N, C, H, W) and of volumes x (N, C, D, H, W). x may
-// also be one image (C, H, W) or one volume (C, D, H, W), and the result then has no batch axis. Errors
-// (invalid_argument): another rank or dtype, a window that does not fit or is not positive.
+// Differentiable pooling, in any floating-point type, and for max_pool2d, avg_pool2d and max_pool3d in whole numbers,
+// of images x (N, C, H, W) and of volumes x (N, C, D, H, W). x may also be one image (C, H, W) or one volume (C, D, H,
+// W), and the result then has no batch axis. Errors (invalid_argument): another rank or dtype, a window that does not
+// fit or is not positive.
 #pragma once
 
 #include "crisol/options/pool.h"
@@ -17,7 +18,8 @@ CRISOL_API Tensor max_pool2d(const Tensor& x, const MaxPool2dOptions& options);
 CRISOL_API ExtremeResult max_pool2d_with_indices(const Tensor& x, const MaxPool2dOptions& options);
 
 /// The mean of each window: (N, C, OH, OW), with sizes as in max_pool2d for dilation 1. The divisor follows PyTorch: if
-/// ceil_mode lets a window extend beyond the padding, elements beyond the padding do not count.
+/// ceil_mode lets a window extend beyond the padding, elements beyond the padding do not count. Of means of whole
+/// numbers the fraction is left out, as in PyTorch.
 CRISOL_API Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options);
 
 /// The means over windows that divide the image: (N, C, output.h, output.w). Output (oh, ow) is the mean over rows

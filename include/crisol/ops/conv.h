@@ -18,10 +18,14 @@ namespace crisol::ops {
 ///                                                     j·stride_w + s·dilation_w - padding_w] · weight[k, c, r, s]
 ///
 /// where G = groups, g = k / (K/G) rounded down, and x is zero outside the image. Shapes: x (N, C, H, W), weight (K,
-/// C/G, R, S), bias (K) or undefined, all of one floating-point type and on one device. y is (N, K, H', W') with H' =
+/// C/G, R, S), bias (K) or undefined, all of one type and on one device. y is (N, K, H', W') with H' =
 /// floor((H + 2·padding_h - dilation_h·(R - 1) - 1) / stride_h) + 1, and W' likewise. Throws invalid_argument for a
 /// wrong rank, dtype or device, channels that do not fit, a stride or dilation below 1, a negative padding, or an
 /// output that would be empty.
+///
+/// Whole numbers are exact modulo the size of their type. They and f64 are computed as a product with the matrix of all
+/// windows, which takes R S times the memory of x. There is no convolution of bool, and gradients with respect to the
+/// weight are floating-point numbers.
 CRISOL_API Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
                          const Conv2dOptions& options = {});
 CRISOL_API void conv2d_into(const Tensor& out, const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
@@ -55,8 +59,8 @@ CRISOL_API Conv2dChoice conv2d_choice(Conv2dPass pass, const Shape& input, const
                                       const Conv2dOptions& options = {}, Device device = Device());
 
 /// Cross-correlation of volumes, as in PyTorch's conv3d: conv2d with one more axis in front of height and width.
-/// Shapes: x (N, C, D, H, W), weight (K, C/G, Q, R, S), bias (K) or undefined, all of one floating-point type, and on
-/// one device. y is (N, K, D', H', W'), and the errors are the same as for conv2d.
+/// Shapes: x (N, C, D, H, W), weight (K, C/G, Q, R, S), bias (K) or undefined, all of one type, and on one device. y is
+/// (N, K, D', H', W'), and the errors are the same as for conv2d.
 ///
 /// conv2d and its variants compute it: a slice of y is a convolution of images with the channels of Q slices of x.
 /// So x is copied Q / stride_d times, at most 256 MB or ops::workspace_limit() but at least one image at a time, and

@@ -1,9 +1,9 @@
 // Raw pooling over images, forward and backward, not recorded by autograd. The differentiable functions of the same
 // names are in crisol/functions/pool.h.
 //
-// Images are (N, C, H, W) in a floating-point type, with any strides. Results are contiguous. Every function throws
-// Error (invalid_argument) for another rank or dtype, and for a window that does not fit or is not positive. All
-// tensors are then unchanged.
+// Images are (N, C, H, W) in a floating-point type, for max_pool2d and avg_pool2d also in whole numbers, with any
+// strides. Results are contiguous. Every function throws Error (invalid_argument) for another rank or dtype, and for a
+// window that does not fit or is not positive. All tensors are then unchanged.
 #pragma once
 
 #include "crisol/export.h"
@@ -33,7 +33,8 @@ CRISOL_API void max_pool2d_backward_into(const Tensor& out, const Tensor& dy, co
                                          const Shape& input_shape, const MaxPool2dOptions& options);
 
 /// The mean of each window: (N, C, OH, OW), with sizes as in max_pool2d. The divisor follows PyTorch: if ceil_mode lets
-/// a window extend beyond the padding, elements beyond the padding do not count.
+/// a window extend beyond the padding, elements beyond the padding do not count. Of means of whole numbers the
+/// fraction is left out.
 CRISOL_API Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options);
 CRISOL_API void avg_pool2d_into(const Tensor& out, const Tensor& x, const AvgPool2dOptions& options);
 /// The gradient of x, in shape `input_shape`: each element of `dy` is divided like its mean and added to all elements

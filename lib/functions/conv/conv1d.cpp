@@ -8,6 +8,7 @@
 #include "functions/single_image.h"
 #include "functions/traced/traced.h"
 #include "ops/conv/conv2d_problem.h"
+#include "ops/numbers.h"
 #include "ops/storage.h"
 #include "ops/window.h"
 
@@ -22,7 +23,7 @@ void check(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv
   require(x.defined() && weight.defined(), op, "a tensor is undefined");
   require(x.dim() == 3, op, "the input must have 3 axes (N, C, L), its shape is ", x.shape());
   require(weight.dim() == 3, op, "the weight must have 3 axes (K, C/groups, S), its shape is ", weight.shape());
-  ops::require_floating(op, "the input", x);
+  ops::require_numbers(op, x.dtype());
   ops::require_dtype(op, "the weight", weight, x.dtype());
   ops::require_device(op, "the input", x, "the weight", weight);
   ops::require_channels(op, x.shape(), weight.shape(), o.groups);

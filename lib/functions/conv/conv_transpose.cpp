@@ -14,6 +14,7 @@
 #include "functions/conv/conv_gradients.h"
 #include "functions/single_image.h"
 #include "functions/traced/traced.h"
+#include "ops/numbers.h"
 #include "ops/storage.h"
 
 namespace crisol {
@@ -57,7 +58,7 @@ Shape transposed_shape(const char* op, const Operands& operands, int groups, std
   require(x.dim() == rank, op, "the input must have ", rank, " axes ", input_axes, ", its shape is ", x.shape());
   require(weight.dim() == rank, op, "the weight must have ", rank, " axes ", weight_axes, ", its shape is ",
           weight.shape());
-  ops::require_floating(op, "the input", x);
+  ops::require_numbers(op, x.dtype());
   ops::require_dtype(op, "the weight", weight, x.dtype());
   ops::require_device(op, "the input", x, "the weight", weight);
   require(weight.size(0) == x.size(1), op, "the weight is for ", weight.size(0), " channels, the input has ",

@@ -14,6 +14,7 @@
 #include "crisol/functions/select.h"
 #include "crisol/grad_mode.h"
 #include "ops/decompose/check.h"
+#include "ops/numbers.h"
 
 namespace crisol {
 
@@ -108,7 +109,8 @@ Tensor matrix_norm(const Tensor& x, double ord, bool keepdim) {
 }
 
 Tensor matrix_power(const Tensor& x, std::int64_t n) {
-  ops::require_square("matrix_power", x);
+  ops::require_square_shape("matrix_power", x);
+  ops::require_numbers("matrix_power", x.dtype());
   if (n < 0) {
     require(n != std::numeric_limits<std::int64_t>::min(), "matrix_power", "the power is ", n);
     return matrix_power(inv(x), -n);

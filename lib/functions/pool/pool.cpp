@@ -6,6 +6,7 @@
 #include "crisol/ops/pool.h"
 #include "functions/single_image.h"
 #include "functions/traced/traced.h"
+#include "ops/numbers.h"
 #include "ops/pool/pool_geometry.h"
 
 namespace crisol {
@@ -60,7 +61,7 @@ Tensor recorded(const Tensor& x, const ops::MaxPool2dResult& result, const MaxPo
 
 Tensor max_pool2d(const Tensor& x, const MaxPool2dOptions& options) {
   if (is_single(x)) return max_pool2d(x.unsqueeze(0), options).squeeze(0);
-  ops::require_floating("max_pool2d", "the input", x);
+  ops::require_numbers("max_pool2d", x.dtype());
   return recorded(x, max_pooled(x, options), options);
 }
 
@@ -69,14 +70,14 @@ ExtremeResult max_pool2d_with_indices(const Tensor& x, const MaxPool2dOptions& o
     const ExtremeResult batch = max_pool2d_with_indices(x.unsqueeze(0), options);
     return {batch.values.squeeze(0), batch.indices.squeeze(0)};
   }
-  ops::require_floating("max_pool2d", "the input", x);
+  ops::require_numbers("max_pool2d", x.dtype());
   const ops::MaxPool2dResult result = max_pooled(x, options);
   return {recorded(x, result, options), result.indices.to(DType::i64)};
 }
 
 Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options) {
   if (is_single(x)) return avg_pool2d(x.unsqueeze(0), options).squeeze(0);
-  ops::require_floating("avg_pool2d", "the input", x);
+  ops::require_numbers("avg_pool2d", x.dtype());
   return call(
       "avg_pool2d", {x}, ops::avg_pool2d(x, options),
       [&](Trace& trace, const Tensor& y) { traced::avg_pool(trace, x, options, y); },
@@ -96,7 +97,6 @@ namespace {
 
 /// Checks that x is volumes (N, C, D, H, W), and that positions in a volume fit into 32 bits.
 void require_volumes(const char* op, const Tensor& x) {
-  ops::require_floating(op, "the input", x);
   require(x.dim() == 5, op, "the input has shape ", x.shape(), ", it must have rank 5: (N, C, D, H, W)");
   const Shape volume{x.size(2), x.size(3), x.size(4)};
   require(volume.numel() <= std::numeric_limits<std::int32_t>::max(), op, "the volumes of input shape ", x.shape(),
@@ -142,6 +142,7 @@ struct MaxPools {
   MaxPool2dOptions slices, depth;
 
   MaxPools(const Tensor& x, const MaxPool3dOptions& o, const char* op) {
+    ops::require_numbers(op, x.dtype());
     const IntTriple step = step_of(o.stride, o.kernel);
     require_windows(op, x, o, step, o.dilation);
     slices = {{o.kernel.h, o.kernel.w},
@@ -180,6 +181,7 @@ ExtremeResult max_pool3d_with_indices(const Tensor& x, const MaxPool3dOptions& o
 Tensor avg_pool3d(const Tensor& x, const AvgPool3dOptions& o) {
   constexpr const char* op = "avg_pool3d";
   if (is_single_volume(x)) return avg_pool3d(x.unsqueeze(0), o).squeeze(0);
+  ops::require_floating(op, "the input", x);
   const IntTriple step = step_of(o.stride, o.kernel);
   require_windows(op, x, o, step, 1);
   // The number of elements in a window is the product of the two pools' numbers. A given divisor divides sums, so the
@@ -196,6 +198,7 @@ Tensor avg_pool3d(const Tensor& x, const AvgPool3dOptions& o) {
 Tensor adaptive_avg_pool3d(const Tensor& x, IntTriple output) {
   constexpr const char* op = "adaptive_avg_pool3d";
   if (is_single_volume(x)) return adaptive_avg_pool3d(x.unsqueeze(0), output).squeeze(0);
+  ops::require_floating(op, "the input", x);
   require_volumes(op, x);
   const bool has_elements = x.size(2) > 0 && x.size(3) > 0 && x.size(4) > 0;
   require(has_elements && output.d > 0 && output.h > 0 && output.w > 0, op, "no pooling of an input of shape ",

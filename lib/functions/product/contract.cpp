@@ -11,6 +11,7 @@
 #include "functions/gradients.h"
 #include "ops/check.h"
 #include "ops/collapse.h"
+#include "ops/numbers.h"
 #include "tensor/trace.h"
 
 namespace crisol {
@@ -93,7 +94,7 @@ Tensor vecdot(const Tensor& a, const Tensor& b, int axis) {
   require(a.size(axis) == b.size(axis), op, "the sizes along axis ", axis, " of shapes ", a.shape(), " and ", b.shape(),
           " differ");
   const DType dtype = promote_types(a.dtype(), b.dtype());
-  require(dtype != DType::boolean, op, "takes numbers, not bool; convert with to(dtype)");
+  ops::require_numbers(op, dtype);
   // Halves are multiplied and added in f32.
   const DType wide = is_floating(dtype) ? value_type(dtype) : dtype;
   return sum(a.to(wide) * b.to(wide), {axis}).to(dtype);

@@ -8,6 +8,7 @@
 #include "ops/contiguous.h"
 #include "ops/conv/conv2d_variants.h"
 #include "ops/conv/conv2d_wide.h"
+#include "ops/numbers.h"
 #include "ops/product/with_epilogue.h"
 #include "ops/result.h"
 #include "ops/storage.h"
@@ -36,7 +37,7 @@ constexpr dispatch::Variant<Conv2dProblem> variants[] = {
 ProductResult convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
                        const ProductEpilogue* f, const Tensor* into = nullptr) {
   const char* const op = conv2d_table.op;
-  require_floating(op, "the input", x);
+  require_numbers(op, x.dtype());
   require_dtype(op, "the weight", weight, x.dtype());
   require_device(op, "the input", x, "the weight", weight);
   const Conv2dSizes sizes = conv2d_sizes(op, x.shape(), weight.shape(), options);

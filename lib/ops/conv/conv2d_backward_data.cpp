@@ -1,6 +1,7 @@
 // Gradient of a convolution's input: the API and the variants.
 #include "crisol/ops/conv.h"
 #include "ops/conv/conv2d_variants.h"
+#include "ops/numbers.h"
 #include "ops/storage.h"
 
 namespace crisol::ops {
@@ -31,7 +32,7 @@ namespace {
 Tensor backward_data(const Tensor& dy, const Tensor& weight, const Shape& input, const Conv2dOptions& options,
                      const Tensor* into = nullptr) {
   const char* const op = conv2d_backward_data_table.op;
-  require_floating(op, "the weight", weight);
+  require_numbers(op, weight.dtype());
   const Conv2dSizes sizes = conv2d_sizes(op, input, weight.shape(), options);
   return conv2d_gradient(conv2d_backward_data_table, sizes, dy, {input, "the weight", weight, true}, into);
 }

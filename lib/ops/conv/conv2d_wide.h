@@ -1,4 +1,5 @@
-// Convolutions of types that no convolution's kernel computes in: f64. Each is one product of matrices.
+// Convolutions of types that no convolution's kernel computes in: f64 and whole numbers. Each is one product of
+// matrices.
 #pragma once
 
 #include "ops/conv/conv2d_problem.h"

@@ -14,6 +14,7 @@
 #include "crisol/ops/view.h"
 #include "ops/check.h"
 #include "ops/conv/conv2d_problem.h"
+#include "ops/numbers.h"
 #include "ops/result.h"
 #include "ops/storage.h"
 #include "ops/window.h"
@@ -146,7 +147,7 @@ Tensor VolumeConvolution::piece_of(const Tensor& result, const VolumePiece& piec
 
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv3dOptions& options) {
   constexpr const char* op = "conv3d";
-  require_floating(op, "the input", x);
+  require_numbers(op, x.dtype());
   require_dtype(op, "the weight", weight, x.dtype());
   require_device(op, "the input", x, "the weight", weight);
   const VolumeConvolution c(op, x.shape(), weight.shape(), options);
@@ -166,7 +167,7 @@ Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
 
 Tensor conv3d_backward_data(const Tensor& dy, const Tensor& weight, const Shape& input, const Conv3dOptions& options) {
   constexpr const char* op = "conv3d_backward_data";
-  require_floating(op, "the weight", weight);
+  require_numbers(op, weight.dtype());
   const VolumeConvolution c(op, input, weight.shape(), options);
   require_operand(op, "the weight", weight, "the gradient", dy, c.output(), weight.dtype());
   const auto gradient = [&](const Tensor& images, const Tensor& of, std::int64_t count) {

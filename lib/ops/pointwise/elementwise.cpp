@@ -2,6 +2,7 @@
 #include "crisol/ops/elementwise.h"
 
 #include <array>
+#include <cmath>
 
 #include "base/text.h"
 #include "ops/pointwise/pointwise.h"
@@ -68,7 +69,10 @@ constexpr PointwiseRow add_scaled{"accumulate_into",
 #include "crisol/ops/pointwise.def"
 
 void accumulate_into(const Tensor& dst, const Tensor& src, double alpha) {
-  pointwise_into("accumulate_into", add_scaled, dst, {dst, src}, {alpha});
+  // A whole factor leaves whole numbers whole.
+  const bool is_count = std::trunc(alpha) == alpha && std::abs(alpha) < 0x1p63;
+  const Scalar factor = is_count ? Scalar(static_cast<std::int64_t>(alpha)) : Scalar(alpha);
+  pointwise_into("accumulate_into", add_scaled, dst, {dst, src}, {factor});
 }
 
 }  // namespace ops

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "crisol/dtype_table.h"
+#include "ops/numbers.h"
 #include "ops/pointwise/pointwise_row.h"
 
 namespace crisol::ops {
@@ -63,9 +64,7 @@ RowTypes types_of(const PointwiseRow& row, std::span<const OperandType> operands
     case RowRule::any:
     case RowRule::choice: return {joint, joint};
     case RowRule::number:
-    case RowRule::limits:
-      require(joint != DType::boolean, row.name, "takes numbers, not bool; convert with to(dtype)");
-      return {joint, joint};
+    case RowRule::limits: require_numbers(row.name, joint); return {joint, joint};
     case RowRule::whole:
       require(category(joint) == 1, row.name, "takes whole numbers (", TypesThat{is_whole}, "), not ", joint);
       return {joint, joint};

@@ -1,6 +1,7 @@
 // Average pooling. The variants are "rows" (CPUs) and "pixel".
 #include "crisol/ops/pool.h"
 #include "ops/check.h"
+#include "ops/numbers.h"
 #include "ops/pool/pool_geometry.h"
 #include "ops/pool/pool_wide.h"
 
@@ -56,7 +57,7 @@ PoolDivisor divisor_of(const AvgPool2dOptions& options) { return {options.count_
 
 Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options, const Tensor* into) {
   const char* const op = avg_forward_table.op;
-  require_floating(op, "the input", x);
+  require_numbers(op, x.dtype());
   const AvgPoolProblem problem = problem_of(op, x.shape(), options);
   const Shape shape{x.size(0), x.size(1), problem.out_h, problem.out_w};
   if (!computes_in_f32(x.dtype()))

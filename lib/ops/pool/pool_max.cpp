@@ -1,6 +1,7 @@
 // Max pooling. The variants are "rows" (CPUs) and "pixel".
 #include "crisol/ops/pool.h"
 #include "ops/check.h"
+#include "ops/numbers.h"
 #include "ops/pool/pool_geometry.h"
 #include "ops/pool/pool_wide.h"
 
@@ -50,7 +51,7 @@ PoolGeometry geometry_of(const char* op, const Shape& shape, const MaxPool2dOpti
 MaxPool2dResult max_pool2d(const Tensor& x, const MaxPool2dOptions& options, DType type_of_indices,
                            const Tensor* values_into, const Tensor* indices_into) {
   const char* const op = max_forward_table.op;
-  require_floating(op, "the input", x);
+  require_numbers(op, x.dtype());
   PoolGeometry geometry = geometry_of(op, x.shape(), options);
   geometry.type = storage_of(x);
   geometry.indices = stored_indices(op, type_of_indices);

@@ -1,6 +1,7 @@
 #include "ops/pool/pool_wide.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -22,6 +23,12 @@ AxisPadding padding_of(std::int64_t size, std::int64_t count, std::int64_t kerne
                        std::int64_t pad, std::int64_t dilation) {
   const std::int64_t end = (count - 1) * stride - pad + dilation * (kernel - 1) + 1;
   return {pad, std::max<std::int64_t>(0, end - size)};
+}
+
+/// The value that no element of a type is below.
+double lowest_of(DType dtype) {
+  if (is_floating(dtype)) return -std::numeric_limits<double>::infinity();
+  return kind_of(dtype) == DTypeKind::unsigned_integer ? 0 : -std::ldexp(1.0, dtype_row(dtype).digits);
 }
 
 AxisPadding rows_of(const PoolGeometry& g) {
@@ -52,13 +59,19 @@ std::vector<double> counts_of(std::int64_t size, std::int64_t count, std::int64_
   return counts;
 }
 
+/// Quotients, of whole numbers without their fractions, as C++ divides them.
+template <class Divisor>
+Tensor quotients(const Tensor& sums, const Divisor& by) {
+  return is_floating(sums.dtype()) ? div(sums, by) : floor_divide(sub(sums, fmod(sums, by)), by);
+}
+
 Tensor divided(const PoolGeometry& g, const Tensor& sums, const PoolDivisor& by) {
-  if (by.divisor != 0) return div(sums, static_cast<double>(by.divisor));
+  if (by.divisor != 0) return quotients(sums, by.divisor);
   const std::vector<double> rows = counts_of(g.height, g.out_h, g.kernel_h, g.stride_h, g.pad_h, by.include_pad),
                             columns = counts_of(g.width, g.out_w, g.kernel_w, g.stride_w, g.pad_w, by.include_pad);
   const Tensor heights = from_vector(rows, {g.out_h, 1}, sums.dtype(), sums.device()),
                widths = from_vector(columns, {g.out_w}, sums.dtype(), sums.device());
-  return div(sums, mul(heights, widths));
+  return quotients(sums, mul(heights, widths));
 }
 
 /// Window i of `count` windows that divide an axis of a size.
@@ -91,7 +104,7 @@ Tensor means_along_backward(const Tensor& dy, int axis, std::int64_t size) {
 }  // namespace
 
 MaxPool2dResult wide_max_pool2d(const PoolGeometry& g, const Tensor& x) {
-  const Tensor padded = pad(x, {columns_of(g), rows_of(g)}, -std::numeric_limits<double>::infinity());
+  const Tensor padded = pad(x, {columns_of(g), rows_of(g)}, lowest_of(x.dtype()));
   const Tensor windows =
       reshape(contiguous(windows_of(padded, g)), {x.size(0), x.size(1), g.window(), g.out_h, g.out_w});
   const ExtremeResult result = max_with_indices(windows, 2);
@@ -111,7 +124,8 @@ Tensor wide_max_pool2d_backward(const Tensor& dy, const Tensor& indices, const S
 }
 
 Tensor wide_avg_pool2d(const PoolGeometry& g, const Tensor& x, const PoolDivisor& divisor) {
-  return divided(g, sum(contiguous(windows_of(pad(x, {columns_of(g), rows_of(g)}), g)), {2, 3}), divisor);
+  const Tensor sums = sum(contiguous(windows_of(pad(x, {columns_of(g), rows_of(g)}), g)), {2, 3});
+  return cast(divided(g, sums, divisor), x.dtype());
 }
 
 Tensor wide_avg_pool2d_backward(const PoolGeometry& g, const Tensor& dy, const Shape& shape,

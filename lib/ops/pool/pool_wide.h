@@ -1,4 +1,4 @@
-// Pools of types that no pool's kernel computes in: f64. They are made of other ops.
+// Pools of types that no pool's kernel computes in: f64 and whole numbers. They are made of other ops.
 #pragma once
 
 #include "crisol/ops/pool.h"

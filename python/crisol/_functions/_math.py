@@ -154,7 +154,7 @@ def rad2deg(input: Tensor) -> Tensor:
 @_method(Tensor)
 def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """log(x / (1 - x)), for each element, which is first limited to [eps, 1 - eps]."""
-    x = input
+    x = floats(input)
     if eps is not None:
         x = _c.where(_c.lt(x, eps), eps, _c.where(_c.gt(x, 1 - eps), 1 - eps, x))
     return _c.log(x / (1 - x))

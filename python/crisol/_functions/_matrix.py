@@ -322,7 +322,9 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, *, axes: Any = None) -> Tenso
 
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
-    """The powers of a vector as columns, beginning with the highest power, or with `increasing` with the lowest."""
+    """The powers of a vector as columns, beginning with the highest power, or with `increasing` with the lowest. Whole
+    numbers and bool become int64."""
+    x = x if _c.isdtype(x.dtype, "real floating") else x.to(_c.int64)
     n = x.shape[-1] if N is None else N
     powers = _c.arange(n, device=x.device)
     return _c.pow(x.unsqueeze(-1), (powers if increasing else n - 1 - powers).to(x.dtype))

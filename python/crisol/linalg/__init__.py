@@ -342,10 +342,9 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, *, axes: Any = None) -> Tenso
 
 def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """The powers 0, 1, … of the elements of each vector, as rows."""
-    x = x.reshape(1) if x.ndim == 0 else x
-    x = x if _c.isdtype(x.dtype, "real floating") else x.to(_c.int64)
-    powers = _c.arange(x.shape[-1] if N is None else N, device=x.device)
-    return _c.pow(x.unsqueeze(-1), powers.to(x.dtype))
+    from .._functions._matrix import vander
+
+    return vander(x.reshape(1) if x.ndim == 0 else x, N, True)
 
 
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:

@@ -431,7 +431,7 @@ TEST_CASE("conv2d refuses bad arguments") {
   check_error([&] { ops::conv2d(x, w, {}, {1, 0, {0, 1}}); }, {"[conv2d]", "dilation's height is 0"});
   check_error([&] { ops::conv2d(x, w, {}, {1, 0, 3}); }, {"[conv2d]", "does not fit", "7", "5"});
   check_error([&] { ops::conv2d(x, w, ones({3})); }, {"[conv2d]", "the bias", "(2)", "(3)"});
-  check_error([&] { ops::conv2d(x.to(DType::i32), w); }, {"[conv2d]", "the input", "i32"});
+  check_error([&] { ops::conv2d(x.to(DType::i32), w); }, {"[conv2d]", "the weight", "i32", "f32"});
   check_error([&] { ops::conv2d(x.to(DType::f16), w); }, {"[conv2d]", "the weight", "f16", "f32"});
   check_error([&] { ops::conv2d(x, w.to(DType::i32)); }, {"[conv2d]", "the weight", "i32"});
 

@@ -107,3 +107,54 @@ def test_fractions_of_whole_ranges():
     assert crisol.linspace(4.3, -3, 50, dtype=crisol.int64)[:3].tolist() == [4, 3, 3]
     x = crisol.ones((2, 3))
     assert crisol.diff(x, 0, 0, crisol.ones((1, 3))).shape == (2, 3)
+
+
+WHOLE = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_convolutions_and_pools_of_whole_numbers(name):
+    dtype = getattr(crisol, name)
+    x = np.array([[3, 1, 2, 3], [0, 3, 3, 1], [2, 0, 1, 2]])
+    w = np.array([[1, 2], [3, 1]])
+    planes, filters = (crisol.asarray(a.astype(name)).reshape(1, 1, *a.shape) for a in (x, w))
+    found = F.conv2d(planes, filters, crisol.tensor([1], dtype=dtype))
+    expected = sum(w[r, s] * x[r : r + 2, s : s + 3] for r in (0, 1) for s in (0, 1)) + 1
+    assert found.dtype == dtype and found[0, 0].tolist() == expected.tolist()
+    found = F.conv_transpose2d(planes, filters)
+    expected = np.zeros((4, 5), int)
+    for r in (0, 1):
+        for s in (0, 1):
+            expected[r : r + 3, s : s + 4] += w[r, s] * x
+    assert found.dtype == dtype and found[0, 0].tolist() == expected.tolist()
+    values, positions = F.max_pool2d(planes, 2, 1, return_indices=True)
+    assert values.dtype == dtype and values[0, 0].tolist() == [[3, 3, 3], [3, 3, 3]]
+    assert positions[0, 0].tolist() == [[0, 5, 3], [5, 5, 6]]
+    means = F.avg_pool2d(planes, 2)
+    assert means.dtype == dtype and means[0, 0].tolist() == [[7 // 4, 9 // 4]]
+    assert F.max_pool1d(planes[0, 0], 3, 1).tolist() == [[3, 3], [3, 3], [2, 2]]
+
+
+def test_means_of_negative_whole_numbers_drop_the_fraction():
+    assert F.avg_pool1d(crisol.tensor([[[-3, 0, 3, 0]]]), 2).tolist() == [[[-1, 1]]]
+
+
+def test_adaptive_max_pool_takes_the_first_of_equal_elements():
+    x = crisol.tensor([[[0.0, 2, 2], [2, 0, 0], [2, 1, 0]]])
+    assert F.adaptive_max_pool2d(x, 1, True)[1].item() == 1
+    assert F.adaptive_max_pool3d(x.unsqueeze(0), 1, True)[1].item() == 1
+    x = crisol.zeros((1, 4, 4, 4))
+    assert F.adaptive_max_pool3d(x, 2, True)[1].flatten().tolist() == [0, 2, 8, 10, 32, 34, 40, 42]
+
+
+def test_powers_of_whole_numbers():
+    rows = crisol.tensor([[1, 1], [1, 0]])
+    assert crisol.linalg.matrix_power(rows, 14).tolist() == [[610, 377], [377, 233]]
+    assert crisol.vander(crisol.tensor([100, 3], dtype=crisol.uint8), 3).tolist() == [[10000, 100, 1], [9, 3, 1]]
+    assert crisol.vander(crisol.tensor([True, False])).tolist() == [[1, 1], [0, 1]]
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_logit_of_whole_numbers(name):
+    found = crisol.logit(crisol.tensor([0, 1, 2], dtype=getattr(crisol, name)))
+    np.testing.assert_array_equal(array_of(found), np.float32([-np.inf, np.inf, np.nan]))

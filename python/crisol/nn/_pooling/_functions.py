@@ -83,8 +83,8 @@ def _adaptive_max(input: Tensor, output_size: Any, axes: int, return_indices: bo
     wanted = [n if m is None else m for n, m in zip(shape, wanted)]
     places = _c.arange(math.prod(shape), device=input.device).reshape(shape).expand(input.shape)
     x = input
-    for i, (n, m) in enumerate(zip(shape, wanted)):
-        axis = input.ndim - axes + i
+    # The last axis comes first, so that of equal elements the first one in the order of rows is taken.
+    for axis, n, m in zip(range(input.ndim - 1, -1, -1), reversed(shape), reversed(wanted)):
         parts = []
         for window in range(m):
             start, end = window * n // m, -(-(window + 1) * n // m)
