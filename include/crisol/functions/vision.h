@@ -9,8 +9,9 @@
 namespace crisol {
 
 /// Resizes x (N, C, …) along the axes after the channels, as PyTorch's interpolate. The number of these axes is free. x
-/// is f32 or f16, or any dtype with the nearest modes. An axis of size n becomes `size`, or floor(n ·
-/// scale_factor). Element j of the result is read at
+/// has floating-point numbers, or any dtype with the nearest modes. Whole numbers of at most 16 bits are computed in
+/// f32, rounded to the nearest number, halves up, and limited to the range of their type. An axis of size n becomes
+/// `size`, or floor(n · scale_factor). Element j of the result is read at
 ///
 ///     (j + 0.5) / s - 0.5              in the input, where s is the factor; scale_factor itself if it is given
 ///     j · (n - 1) / (size - 1)         with align_corners; 0 for size 1

@@ -3,9 +3,12 @@
 #include "autograd/autocast.h"
 #include "autograd/call.h"
 #include "base/text.h"
+#include "crisol/dtype_table.h"
+#include "crisol/functions/elementwise.h"
 #include "crisol/functions/vision.h"
 #include "functions/traced/traced.h"
 #include "functions/vision/resample.h"
+#include "ops/numbers.h"
 
 namespace crisol {
 
@@ -54,6 +57,18 @@ ResampledAxis resampled(const Shape& x, int axis, const InterpolateOptions& opti
 
 }  // namespace
 
+namespace {
+
+/// Whether f32 holds all whole numbers of a type, and means of them to several bits after the point.
+bool is_short(DType dtype) { return is_whole(dtype) && dtype_row(dtype).digits <= 16; }
+
+/// Rounds to whole numbers of a type, halves up as PyTorch does. Cubic curves may leave the range of the type.
+Tensor rounded(const Tensor& y, DType dtype) {
+  return clamp(floor(y + 0.5), ops::lowest_of(dtype), ops::highest_of(dtype)).to(dtype);
+}
+
+}  // namespace
+
 std::vector<ResampledAxis> interpolated_axes(const Shape& x, const InterpolateOptions& options) {
   std::vector<ResampledAxis> axes;
   axes.reserve(static_cast<std::size_t>(x.rank() - 2));
@@ -77,6 +92,7 @@ Tensor interpolate(const Tensor& x, const InterpolateOptions& options) {
   require(!options.align_corners || !options.antialias, interpolate_op,
           "align_corners and antialias exclude each other");
   const auto compute = [&] { return resample_axes(interpolate_op, x, interpolated_axes(x.shape(), options)); };
+  if (!picks && is_short(x.dtype())) return rounded(interpolate(x.to(DType::f32), options), x.dtype());
   if (picks) return compute();  // Elements are only repeated and picked, for which graphs have ops.
   return autograd::noted_as_one(compute,
                                 [&](Trace& trace, const Tensor& y) { traced::interpolate(trace, x, options, y); });

@@ -1,8 +1,6 @@
 #include "ops/pool/pool_wide.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <vector>
 
 #include "base/ceil_div.h"
@@ -12,6 +10,7 @@
 #include "crisol/ops/pad.h"
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
+#include "ops/numbers.h"
 #include "ops/windows.h"
 
 namespace crisol::ops {
@@ -23,12 +22,6 @@ AxisPadding padding_of(std::int64_t size, std::int64_t count, std::int64_t kerne
                        std::int64_t pad, std::int64_t dilation) {
   const std::int64_t end = (count - 1) * stride - pad + dilation * (kernel - 1) + 1;
   return {pad, std::max<std::int64_t>(0, end - size)};
-}
-
-/// The value that no element of a type is below.
-double lowest_of(DType dtype) {
-  if (is_floating(dtype)) return -std::numeric_limits<double>::infinity();
-  return kind_of(dtype) == DTypeKind::unsigned_integer ? 0 : -std::ldexp(1.0, dtype_row(dtype).digits);
 }
 
 AxisPadding rows_of(const PoolGeometry& g) {

@@ -62,13 +62,14 @@ def ndtr(input: Tensor) -> Tensor:
 @rounded_once
 def log_ndtr(input: Tensor) -> Tensor:
     """The logarithm of ndtr(), also far below 0."""
-    far_below = _c.lt(input, -5)
-    x = _c.where(far_below, input, -5.0)
+    given = floats(input)
+    far_below = _c.lt(given, -5)
+    x = _c.where(far_below, given, -5.0)
     # The asymptotic series of the error function.
     inverse = 1 / _c.square(x)
     series = 1 - inverse * (1 - 3 * inverse * (1 - 5 * inverse * (1 - 7 * inverse)))
     far = -0.5 * _c.square(x) - _c.log(-x) - 0.5 * math.log(2 * math.pi) + _c.log(series)
-    return _c.where(far_below, far, _c.log(ndtr(_c.where(far_below, -5.0, input))))
+    return _c.where(far_below, far, _c.log(ndtr(_c.where(far_below, -5.0, given))))
 
 
 @rounded_once

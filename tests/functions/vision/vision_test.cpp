@@ -1,10 +1,13 @@
 // Resizing and sampling images: values, gradients, refusals.
 #include "crisol/functions/vision.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "crisol/capture.h"
+#include "crisol/dtype_table.h"
 #include "crisol/functions/compare.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/ops/vision.h"
@@ -130,6 +133,23 @@ TEST_CASE("interpolate can be captured after its first call") {
   const Tensor expected = interpolate(x, options);
   graph.replay();
   CHECK(y.allclose(expected, 0, 0));
+}
+
+TEST_CASE("interpolate rounds short whole numbers, halves up, and limits them to their type") {
+  for (const DType dtype : all_dtypes) {
+    if (!is_whole(dtype) || size_of(dtype) > 2) continue;
+    CAPTURE(dtype);
+    const Tensor x = tensor_of({1, 2, 4}, {1, 1, 3}, dtype);
+    const Tensor y = interpolate(x, {.size = {5}, .mode = InterpolateMode::linear, .align_corners = true});
+    CHECK(y.dtype() == dtype);
+    check_close(y, {1, 1, 5}, {1, 2, 2, 3, 4}, {0});  // From 1, 1.5, 2, 3 and 4.
+  }
+  const InterpolateOptions cubic{.scale_factor = {2}, .mode = InterpolateMode::cubic};
+  const std::vector<double> edge{0, 0, 0, 255, 255, 255};
+  std::vector<double> expected = values_of(interpolate(tensor_of(edge, {1, 1, 1, 6}), cubic));
+  CHECK(*std::max_element(expected.begin(), expected.end()) > 256);
+  for (double& value : expected) value = std::clamp(std::floor(value + 0.5), 0.0, 255.0);
+  check_close(interpolate(tensor_of(edge, {1, 1, 1, 6}, DType::u8), cubic), expected, {0});
 }
 
 TEST_CASE("interpolate refuses what does not fit") {

@@ -158,3 +158,16 @@ def test_powers_of_whole_numbers():
 def test_logit_of_whole_numbers(name):
     found = crisol.logit(crisol.tensor([0, 1, 2], dtype=getattr(crisol, name)))
     np.testing.assert_array_equal(array_of(found), np.float32([-np.inf, np.inf, np.nan]))
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_interpolate_of_bytes_is_rounded(mode):
+    x = np.random.default_rng(4).integers(0, 256, (1, 2, 5, 7))
+    exact = F.interpolate(crisol.asarray(x.astype(np.float32)), size=(9, 4), mode=mode)
+    found = F.interpolate(crisol.asarray(x.astype(np.uint8)), size=(9, 4), mode=mode)
+    assert found.dtype == crisol.uint8
+    np.testing.assert_array_equal(array_of(found), np.clip(np.floor(array_of(exact) + 0.5), 0, 255))
+
+
+def test_log_ndtr_of_uint64():
+    assert_close(crisol.special.log_ndtr(crisol.tensor([0], dtype=crisol.uint64)), [np.log(0.5)])
