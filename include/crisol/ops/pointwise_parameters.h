@@ -35,6 +35,7 @@
 #define CRISOL_IN_PLACE_any(...) __VA_ARGS__
 #define CRISOL_IN_PLACE_number(...) __VA_ARGS__
 #define CRISOL_IN_PLACE_limits(...) __VA_ARGS__
+#define CRISOL_IN_PLACE_counted(...) __VA_ARGS__
 #define CRISOL_IN_PLACE_floating(...) __VA_ARGS__
 #define CRISOL_IN_PLACE_channel(...) __VA_ARGS__
 #define CRISOL_IN_PLACE_logical(...) __VA_ARGS__
@@ -47,6 +48,7 @@
 #define CRISOL_GRADIENT_any(...) __VA_ARGS__
 #define CRISOL_GRADIENT_number(...) __VA_ARGS__
 #define CRISOL_GRADIENT_limits(...) __VA_ARGS__
+#define CRISOL_GRADIENT_counted(...) __VA_ARGS__
 #define CRISOL_GRADIENT_floating(...) __VA_ARGS__
 #define CRISOL_GRADIENT_test(...)
 #define CRISOL_GRADIENT_logical(...)

@@ -19,6 +19,7 @@ namespace crisol::ops {
 enum class RowRule : std::uint8_t {
   any,         ///< computes in P, gives P
   number,      ///< like `any`, but refuses bool
+  counted,     ///< like `any`, but bool becomes i64 first
   floating,    ///< like `number`, but whole numbers and bool become default_dtype() first
   channel,     ///< like `floating`, but a second input of rank 1 runs along axis 1 of the first input
   comparison,  ///< computes in P, gives bool

@@ -65,6 +65,10 @@ RowTypes types_of(const PointwiseRow& row, std::span<const OperandType> operands
     case RowRule::choice: return {joint, joint};
     case RowRule::number:
     case RowRule::limits: require_numbers(row.name, joint); return {joint, joint};
+    case RowRule::counted: {
+      const DType counted = joint == DType::boolean ? DType::i64 : joint;
+      return {counted, counted};
+    }
     case RowRule::whole:
       require(category(joint) == 1, row.name, "takes whole numbers (", TypesThat{is_whole}, "), not ", joint);
       return {joint, joint};

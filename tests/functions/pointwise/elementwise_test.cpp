@@ -80,6 +80,14 @@ TEST_CASE("functions: comparisons and results without gradients are not recorded
   check_close(gt(a, 1.5), {0, 1}, {0});
 }
 
+TEST_CASE("square of bool is i64, as PyTorch's x^2 is, also in a fused function") {
+  const Tensor x = tensor_of({1, 0, 1}, {3}, DType::boolean);
+  for (const Tensor& y : {square(x), fuse([](const Expr& a) { return square(a); })(x)}) {
+    CHECK(y.dtype() == DType::i64);
+    check_close(y, {1, 0, 1}, {0});
+  }
+}
+
 TEST_CASE("pow: a number as the exponent, at both zeros, below 0, infinite and NaN") {
   // PyTorch's values. The power 0.5 is the square root, unless the exponent is a tensor.
   const double inf = INFINITY, nan = NAN;

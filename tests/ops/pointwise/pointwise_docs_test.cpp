@@ -40,6 +40,7 @@ lt, le, gt, ge and the in-place forms.
 | any | f64, f32, f16, bf16, i8, i16, i32, i64, u8, u16, u32, u64 and bool, promoted; the result has the promoted dtype. For bools, add is "or", mul is "and" |
 | numbers | the same without bool |
 | numbers, as x | the same, but only tensors are promoted; the limits are converted to that dtype, toward zero |
+| numbers, bool as i64 | the same, and bool becomes i64 first |
 | to float | integers and bool become the default dtype (f32) first |
 | gives bool | any dtypes, compared in the promoted dtype |
 | condition | any dtype; what is not 0 (NaN is not) is true |
@@ -89,6 +90,7 @@ std::string dtypes_of(const ops::PointwiseRow& row) {
     case ops::RowRule::any: return "any";
     case ops::RowRule::number: return "numbers";
     case ops::RowRule::limits: return "numbers, as x";
+    case ops::RowRule::counted: return "numbers, bool as i64";
     case ops::RowRule::floating:
     case ops::RowRule::channel: return "to float";
     case ops::RowRule::comparison:

@@ -169,5 +169,10 @@ def test_interpolate_of_bytes_is_rounded(mode):
     np.testing.assert_array_equal(array_of(found), np.clip(np.floor(array_of(exact) + 0.5), 0, 255))
 
 
+def test_square_of_bool_is_int64():
+    found = crisol.square(crisol.tensor([True, False]))
+    assert found.dtype == crisol.int64 and found.tolist() == [1, 0]
+
+
 def test_log_ndtr_of_uint64():
     assert_close(crisol.special.log_ndtr(crisol.tensor([0], dtype=crisol.uint64)), [np.log(0.5)])
