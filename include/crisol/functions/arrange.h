@@ -1,5 +1,5 @@
-// Differentiable functions that copy a tensor's elements to other positions. Any dtype. Errors (invalid_argument): an
-// undefined tensor, an axis out of range or named twice, numbers that do not fit the shape.
+// arange() by its end, and differentiable functions that copy a tensor's elements to other positions. Any dtype. Errors
+// (invalid_argument): an undefined tensor, an axis out of range or named twice, numbers that do not fit the shape.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,11 @@
 #include "crisol/tensor.h"
 
 namespace crisol {
+
+/// The numbers 0, 1, … below end: arange(0, end, 1, dtype, device). `arange(5, DType::i64)` has 0 to 4.
+inline Tensor arange(double end, DType dtype = default_dtype(), Device device = Device()) {
+  return arange(0, end, 1, dtype, device);
+}
 
 /// A copy of x with the elements along each of `axes` in the opposite order. An empty list gives a plain copy.
 CRISOL_API Tensor flip(const Tensor& x, const Shape& axes);

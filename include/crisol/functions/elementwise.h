@@ -52,6 +52,8 @@ CRISOL_OPERATOR(>=, ge)
 
 /// neg(x).
 inline Tensor operator-(const Tensor& x) { return neg(x); }
+/// logical_not(x): whether an element is 0. Any dtype.
+inline Tensor operator!(const Tensor& x) { return logical_not(x); }
 
 /// x.add_(y).
 inline Tensor& operator+=(Tensor& x, const Operand& y) { return x.add_(y); }
@@ -61,6 +63,8 @@ inline Tensor& operator-=(Tensor& x, const Operand& y) { return x.sub_(y); }
 inline Tensor& operator*=(Tensor& x, const Operand& y) { return x.mul_(y); }
 /// x.div_(y).
 inline Tensor& operator/=(Tensor& x, const Operand& y) { return x.div_(y); }
+/// x.remainder_(y).
+inline Tensor& operator%=(Tensor& x, const Operand& y) { return x.remainder_(y); }
 
 // x[0] += y and x[Slice({}, {}, -1)] += y. With a negative step the left side is a copy. So the operator's last
 // statement writes the result to the elements of x.
@@ -73,6 +77,7 @@ CRISOL_OPERATOR(+=, add_)
 CRISOL_OPERATOR(-=, sub_)
 CRISOL_OPERATOR(*=, mul_)
 CRISOL_OPERATOR(/=, div_)
+CRISOL_OPERATOR(%=, remainder_)
 #undef CRISOL_OPERATOR
 
 }  // namespace crisol

@@ -10,10 +10,30 @@ namespace crisol {
 
 namespace rows = ops::rows;
 
-Tensor bitwise_and(const Operand& a, const Operand& b) { return autograd::pointwise(rows::bitwise_and, {a, b}); }
-Tensor bitwise_or(const Operand& a, const Operand& b) { return autograd::pointwise(rows::bitwise_or, {a, b}); }
-Tensor bitwise_xor(const Operand& a, const Operand& b) { return autograd::pointwise(rows::bitwise_xor, {a, b}); }
-Tensor bitwise_not(const Tensor& x) { return autograd::pointwise(rows::bitwise_not, {x}); }
+namespace {
+
+bool are_bool(const Operand& a, const Operand& b) {
+  const auto defined = [](const Operand& x) { return x.tensor() == nullptr || x.tensor()->defined(); };
+  return defined(a) && defined(b) && result_type(a, b) == DType::boolean;
+}
+
+}  // namespace
+
+Tensor bitwise_and(const Operand& a, const Operand& b) {
+  return are_bool(a, b) ? logical_and(a, b) : autograd::pointwise(rows::bitwise_and, {a, b});
+}
+
+Tensor bitwise_or(const Operand& a, const Operand& b) {
+  return are_bool(a, b) ? logical_or(a, b) : autograd::pointwise(rows::bitwise_or, {a, b});
+}
+
+Tensor bitwise_xor(const Operand& a, const Operand& b) {
+  return are_bool(a, b) ? logical_xor(a, b) : autograd::pointwise(rows::bitwise_xor, {a, b});
+}
+
+Tensor bitwise_not(const Tensor& x) {
+  return x.defined() && x.dtype() == DType::boolean ? logical_not(x) : autograd::pointwise(rows::bitwise_not, {x});
+}
 
 Tensor bitwise_left_shift(const Operand& a, const Operand& b) {
   return autograd::pointwise(rows::bitwise_left_shift, {a, b});

@@ -48,20 +48,7 @@ Tensor& in_place(Tensor& a, const Operand& b) {
   return a;
 }
 
-/// Defines & | ^. For bool they are logical, for whole numbers bitwise.
-template <Binary logical, Binary bitwise>
-Tensor on_bits(const Operand& a, const Operand& b) {
-  const Promoted both(a, b);
-  return (result_type(both.a(), both.b()) == DType::boolean ? logical : bitwise)(both.a(), both.b());
-}
-
-constexpr Binary bits_and = &on_bits<&logical_and, &crisol::bitwise_and>;
-constexpr Binary bits_or = &on_bits<&logical_or, &crisol::bitwise_or>;
-constexpr Binary bits_xor = &on_bits<&logical_xor, &crisol::bitwise_xor>;
-
 Tensor reflected_product(const Tensor& b, const Tensor& a) { return multiply_matrices(a, b); }
-
-Tensor invert(const Tensor& x) { return x.defined() && x.dtype() == DType::boolean ? logical_not(x) : bitwise_not(x); }
 
 void bind_arithmetic(TensorClass& tensor) {
   bind_both<&add>(tensor, "add");
@@ -71,9 +58,9 @@ void bind_arithmetic(TensorClass& tensor) {
   bind_both<&remainder>(tensor, "mod");
   bind_both<&pow>(tensor, "pow");
   bind_both<&floor_divide>(tensor, "floordiv");
-  bind_both<bits_and>(tensor, "and");
-  bind_both<bits_or>(tensor, "or");
-  bind_both<bits_xor>(tensor, "xor");
+  bind_both<&bitwise_and>(tensor, "and");
+  bind_both<&bitwise_or>(tensor, "or");
+  bind_both<&bitwise_xor>(tensor, "xor");
   bind_both<&bitwise_left_shift>(tensor, "lshift");
   bind_both<&bitwise_right_shift>(tensor, "rshift");
   bind_operator(tensor, "__matmul__", &multiply_matrices);
@@ -84,7 +71,7 @@ void bind_arithmetic(TensorClass& tensor) {
       .def("__pos__", [](const Tensor& x) { return x; })
       .def(
           "__abs__", [](const Tensor& x) { return abs(x); }, Unlocked())
-      .def("__invert__", &invert, Unlocked());
+      .def("__invert__", &bitwise_not, Unlocked());
 }
 
 void bind_comparisons(TensorClass& tensor) {
@@ -130,9 +117,9 @@ void bind_in_place(TensorClass& tensor) {
   bind("__imod__", [](Tensor& a, const Operand& b) -> Tensor& { return a.remainder_(b); });
   bind("__ipow__", [](Tensor& a, const Operand& b) -> Tensor& { return a.pow_(b); });
   bind("__ifloordiv__", [](Tensor& a, const Operand& b) -> Tensor& { return a.floor_divide_(b); });
-  bind("__iand__", &in_place<bits_and>);
-  bind("__ior__", &in_place<bits_or>);
-  bind("__ixor__", &in_place<bits_xor>);
+  bind("__iand__", &in_place<&bitwise_and>);
+  bind("__ior__", &in_place<&bitwise_or>);
+  bind("__ixor__", &in_place<&bitwise_xor>);
   bind("__ilshift__", &in_place<&bitwise_left_shift>);
   bind("__irshift__", &in_place<&bitwise_right_shift>);
   bind_in_place(tensor, "__imatmul__", &multiply_in_place);
@@ -178,12 +165,12 @@ void bind_operators(nb::module_& m, TensorClass& tensor) {
     m.def(name, function, "x1"_a, "x2"_a, Unlocked(), text);
   };
   bind("nextafter", &promoted<&nextafter>, "The float32 number next to x1 in the direction of x2, for each element.");
-  bind("bitwise_and", bits_and, "The bits that are 1 in x1 and in x2; of bool: logical_and.");
-  bind("bitwise_or", bits_or, "The bits that are 1 in x1 or in x2; of bool: logical_or.");
-  bind("bitwise_xor", bits_xor, "The bits that differ in x1 and x2; of bool: logical_xor.");
+  bind("bitwise_and", &promoted<&bitwise_and>, "The bits that are 1 in x1 and in x2; of bool: logical_and.");
+  bind("bitwise_or", &promoted<&bitwise_or>, "The bits that are 1 in x1 or in x2; of bool: logical_or.");
+  bind("bitwise_xor", &promoted<&bitwise_xor>, "The bits that differ in x1 and x2; of bool: logical_xor.");
   bind("bitwise_left_shift", &promoted<&bitwise_left_shift>, "The bits of x1 moved to the left by x2 places.");
   bind("bitwise_right_shift", &promoted<&bitwise_right_shift>, "The bits of x1 moved to the right: floor(x1 / 2^x2).");
-  m.def("bitwise_invert", &invert, "x"_a, Unlocked(), "Each bit of x inverted; of bool: logical_not.");
+  m.def("bitwise_invert", &bitwise_not, "x"_a, Unlocked(), "Each bit of x inverted; of bool: logical_not.");
 }
 
 }  // namespace crisol::python

@@ -69,7 +69,8 @@ constexpr const char* whole_numbers = R"(
 
 These take whole numbers, and give the promoted dtype. They exist as `crisol::name` (`crisol/functions/bitwise.h`) and
 for C by name. They have no gradient, and `fuse()` does not take them. A shift by a wrong b is one by a negative number,
-or by at least the number of bits.
+or by at least the number of bits. `bitwise_and`, `bitwise_or`, `bitwise_xor` and `bitwise_not` take bool too, and are
+then logical. C++ has Python's operators: `(x > 0) & ~used`, `mask |= other`, `codes << 4`. `!x` is `logical_not(x)`.
 
 | function | value |
 |---|---|
