@@ -156,4 +156,19 @@ std::string GroupNorm::extra_repr() const {
                 ", bias=", word(bias.defined()));
 }
 
+RMSNorm::RMSNorm(const Shape& normalized_shape, const RMSNormOptions& options)
+    : normalized_shape_(normalized_shape), eps_(options.eps) {
+  require(normalized_shape.rank() > 0 && normalized_shape.numel() > 0, "RMSNorm", "normalized_shape ", normalized_shape,
+          " must have positive sizes");
+  if (options.affine) weight = ones(normalized_shape);
+  register_parameter("weight", weight);
+}
+
+Tensor RMSNorm::forward(const Tensor& x) { return rms_norm(x, normalized_shape_, weight, eps_); }
+
+std::string RMSNorm::extra_repr() const {
+  return concat(normalized_shape_, ", eps=", eps_ ? decimal(*eps_) : "none",
+                ", elementwise_affine=", word(weight.defined()));
+}
+
 }  // namespace crisol::nn

@@ -61,6 +61,7 @@ void bind_quantized(nb::module_& m, nb::module_& modules);
 void bind_functional(nb::module_& m);
 void bind_vision(nb::module_& m);
 void bind_sampling(nb::module_& m);
+void bind_losses(nb::module_& m);
 void bind_optim(nb::module_& m);
 /// Call it last. It makes the TypeErrors of all functions name the wrong argument.
 void explain_calls(nb::module_& m);

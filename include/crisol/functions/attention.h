@@ -23,4 +23,40 @@ namespace crisol {
 CRISOL_API Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                                const Tensor& mask = Tensor(), const AttentionOptions& options = {});
 
+/// The tensors of multi_head_attention, under PyTorch's names.
+struct MultiHeadWeights {
+  Tensor in_proj_weight = {};   ///< (3 E, E): rows for queries, keys and values. Undefined: the next three weights.
+  Tensor q_proj_weight = {};    ///< (E, E)
+  Tensor k_proj_weight = {};    ///< (E, kdim)
+  Tensor v_proj_weight = {};    ///< (E, vdim)
+  Tensor in_proj_bias = {};     ///< (3 E), or undefined.
+  Tensor bias_k = {};           ///< E numbers that are appended to the keys of each sequence, or undefined.
+  Tensor bias_v = {};           ///< E numbers that are appended to its values, or undefined.
+  Tensor out_proj_weight = {};  ///< (E, E)
+  Tensor out_proj_bias = {};    ///< (E), or undefined.
+};
+
+/// Which keys a query of multi_head_attention sees. A mask of bools leaves out the keys where it is true, as in
+/// PyTorch. A mask of floating-point numbers is added to the scores. All that are given count together.
+struct AttentionMasks {
+  Tensor attn_mask = {};         ///< (L, S) or (N · num_heads, L, S), or undefined.
+  Tensor key_padding_mask = {};  ///< (N, S), or (S) for one sequence, or undefined.
+  bool is_causal = false;        ///< Query i sees none of the keys behind key i.
+};
+
+/// The result of multi_head_attention.
+struct MultiHeadResult {
+  Tensor output = {};   ///< In the shape of the query.
+  Tensor weights = {};  ///< The probabilities (N, L, S), or (N, num_heads, L, S) of each head; undefined if not needed.
+};
+
+/// PyTorch's attention of several heads. Queries, keys and values are multiplied by weights, and divided into num_heads
+/// parts of E / num_heads numbers. scaled_dot_product_attention combines each part, and the results together are
+/// multiplied by out_proj_weight. query is (L, N, E), key (S, N, kdim) and value (S, N, vdim), with batch_first (N, L,
+/// E) and so on. One sequence has no axis N. Without need_weights most devices write no scores to memory. All tensors
+/// of floating-point numbers have gradients. Throws invalid_argument for shapes and dtypes that do not fit.
+CRISOL_API MultiHeadResult multi_head_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                                const MultiHeadWeights& weights, const MultiHeadOptions& options,
+                                                const AttentionMasks& masks = {});
+
 }  // namespace crisol

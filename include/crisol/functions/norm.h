@@ -3,6 +3,8 @@
 // outside their range.
 #pragma once
 
+#include <optional>
+
 #include "crisol/fuse.h"
 #include "crisol/options/norm.h"
 #include "crisol/tensor.h"
@@ -33,6 +35,12 @@ CRISOL_API Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, con
 CRISOL_API Tensor instance_norm(const Tensor& x, const Tensor& weight = Tensor(), const Tensor& bias = Tensor(),
                                 const Tensor& running_mean = Tensor(), const Tensor& running_var = Tensor(),
                                 const BatchNormOptions& options = {});
+
+/// x / sqrt(mean(x²) + epsilon) * weight over the last axes of x, as PyTorch's rms_norm. normalized_shape has rank 1 or
+/// more and must be the sizes of these axes. weight has this shape, or is undefined, which means 1. Without an epsilon
+/// it is the distance of 1 to the next number of the type of x. f16 and bf16 are computed in f32.
+CRISOL_API Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = Tensor(),
+                           std::optional<double> epsilon = std::nullopt);
 
 /// (x - mean) / sqrt(variance + epsilon) * weight + bias, as PyTorch's group_norm. The C channels of x (N, C, …) form
 /// num_groups groups of neighbours, and C must be a multiple of num_groups. Mean and (biased) variance are computed for

@@ -1,6 +1,7 @@
 // Activations as layers, for example for Sequential. Other code can call the functions.
 #pragma once
 
+#include "crisol/functions/activation.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/softmax.h"
 #include "crisol/nn/module.h"
@@ -32,6 +33,9 @@ class LogSigmoid : public Activation<&log_sigmoid> {};    ///< log_sigmoid(x).
 class ReLU6 : public Activation<&relu6> {};               ///< relu6(x).
 class Hardsigmoid : public Activation<&hard_sigmoid> {};  ///< hard_sigmoid(x).
 class Hardswish : public Activation<&hard_swish> {};      ///< hard_swish(x).
+class GELUTanh : public Activation<&gelu_tanh> {};        ///< gelu_tanh(x): PyTorch's GELU(approximate="tanh").
+class Softsign : public Activation<&softsign> {};         ///< softsign(x).
+class Tanhshrink : public Activation<&tanhshrink> {};     ///< tanhshrink(x).
 
 /// y = function(x, parameter), element by element.
 template <Tensor (*function)(const Tensor&, Scalar), int default_hundredths>
@@ -99,6 +103,43 @@ class CRISOL_API LogSoftmax : public Module {
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
   /// The axis of the sums.
+  int axis() const noexcept { return axis_; }
+
+ private:
+  int axis_;
+};
+
+/// x, or weight · x where x is negative, with a trained weight: one number, or one for each channel of x (N, C, …).
+class CRISOL_API PReLU : public Module {
+ public:
+  /// All weights start as `init`.
+  explicit PReLU(std::int64_t num_parameters = 1, double init = 0.25);
+  Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override;
+
+  Parameter weight;  ///< (num_parameters)
+};
+
+/// hard_tanh(x, lower, upper).
+class CRISOL_API Hardtanh : public Module {
+ public:
+  explicit Hardtanh(double lower = -1, double upper = 1) : lower_(lower), upper_(upper) {}
+  Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override;
+  double lower() const noexcept { return lower_; }  ///< The least result.
+  double upper() const noexcept { return upper_; }  ///< The largest result.
+
+ private:
+  double lower_, upper_;
+};
+
+/// glu(x, axis): the first half along an axis times the sigmoid of the second half.
+class CRISOL_API GLU : public Module {
+ public:
+  explicit GLU(int axis = -1) : axis_(axis) {}
+  Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override;
+  /// The axis that is halved.
   int axis() const noexcept { return axis_; }
 
  private:

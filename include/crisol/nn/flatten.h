@@ -1,4 +1,4 @@
-// Layer that merges axes.
+// Layers that merge and divide axes.
 #pragma once
 
 #include "crisol/nn/module.h"
@@ -16,6 +16,20 @@ class CRISOL_API Flatten : public Module {
 
  private:
   int first_, last_;
+};
+
+/// Divides an axis into axes of the sizes `sizes`. One size may be -1, and is then computed.
+class CRISOL_API Unflatten : public Module {
+ public:
+  Unflatten(int axis, const Shape& sizes) : axis_(axis), sizes_(sizes) {}
+  Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override;
+  int axis() const noexcept { return axis_; }             ///< The axis that is divided.
+  const Shape& sizes() const noexcept { return sizes_; }  ///< The sizes of the axes that replace it.
+
+ private:
+  int axis_;
+  Shape sizes_;
 };
 
 }  // namespace crisol::nn

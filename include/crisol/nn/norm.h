@@ -178,4 +178,31 @@ class CRISOL_API GroupNorm : public Module {
   double eps_;
 };
 
+/// PyTorch's options of RMSNorm.
+struct RMSNormOptions {
+  std::optional<double> eps = {};  ///< Added to the mean of the squares. Without a value it depends on the dtype.
+  bool affine = true;              ///< Has a weight.
+};
+
+/// rms_norm(x, normalized_shape, weight, eps): y = x / sqrt(mean(x²) + eps) · weight over the last axes of x, which
+/// must have the sizes `normalized_shape`. The weight starts as 1.
+class CRISOL_API RMSNorm : public Module {
+ public:
+  explicit RMSNorm(const Shape& normalized_shape, const RMSNormOptions& options = {});
+  /// RMSNorm(Shape{size}, options).
+  explicit RMSNorm(std::int64_t size, const RMSNormOptions& options = {}) : RMSNorm(Shape{size}, options) {}
+  Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override;
+  /// The sizes of the last axes.
+  const Shape& normalized_shape() const noexcept { return normalized_shape_; }
+  /// What is added to the mean of the squares.
+  std::optional<double> eps() const noexcept { return eps_; }
+
+  Parameter weight;  ///< normalized_shape; undefined unless affine.
+
+ private:
+  Shape normalized_shape_;
+  std::optional<double> eps_;
+};
+
 }  // namespace crisol::nn

@@ -4,10 +4,10 @@
 #include "autograd/call.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/index.h"
-#include "crisol/functions/reduce.h"
 #include "crisol/functions/softmax.h"
 #include "crisol/ops/loss.h"
 #include "functions/gradients.h"
+#include "functions/loss/reduced.h"
 #include "ops/storage.h"
 
 namespace crisol {
@@ -23,10 +23,6 @@ namespace {
 
 // Kernels add up losses in f32. The functions round the sum to the type of the input. Losses of f64 are made of other
 // functions.
-
-Tensor reduced(const Tensor& losses, Reduction reduction) {
-  return reduction == Reduction::none ? losses : reduction == Reduction::sum ? sum(losses) : mean(losses);
-}
 
 /// Checks the input of a loss of labels. Its other arguments are checked by the functions that are called.
 void check_scores(const char* op, const Tensor& x, const Tensor& labels) {

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _crisol as _c
 from .._crisol import Tensor, _functional
+from .._crisol._functional import glu as glu, softshrink as softshrink, softsign as softsign, tanhshrink as tanhshrink
 from .._functions._math import threshold as threshold
 from .._functions._random import rand_like
 from .._method import _method
@@ -52,33 +53,10 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     return one - soft.detach() + soft
 
 
-def glu(input: Tensor, dim: int = -1) -> Tensor:
-    """The first half along an axis times the sigmoid of the second half."""
-    size = input.shape[dim]
-    if size % 2:
-        raise _c.InvalidArgumentError(f"[glu] the axis has {size} elements, and the number must be even")
-    return input.narrow(dim, 0, size // 2) * _c.sigmoid(input.narrow(dim, size // 2, size // 2))
-
-
-def softsign(input: Tensor) -> Tensor:
-    """x / (1 + |x|)."""
-    return input / (1 + _c.abs(input))
-
-
-def tanhshrink(input: Tensor) -> Tensor:
-    """x - tanh(x)."""
-    return input - _c.tanh(input)
-
-
 @_method(Tensor)
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """x, and 0 where |x| is at most lambd."""
-    return _c.where(_c.le(_c.abs(input), lambd), 0.0, input)
-
-
-def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """x moved by lambd towards 0. The result is 0 if |x| is at most lambd."""
-    return _c.where(_c.le(_c.abs(input), lambd), 0.0, input - lambd * _c.sign(input))
+    return _functional.hardshrink(input, lambd)
 
 
 def rrelu(

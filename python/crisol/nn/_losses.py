@@ -9,8 +9,8 @@ from typing import Any
 
 from .. import _crisol as _c
 from .._autocast import autocasts
-from .._crisol import Tensor, _autograd, _functional
-from ._reduction import takes_old_reduction
+from .._crisol import Tensor, _functional
+from ._reduction import require_reduction, takes_old_reduction
 
 __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "cosine_similarity"]
 __all__ += ["cross_entropy", "ctc_loss", "gaussian_nll_loss", "hinge_embedding_loss", "huber_loss", "kl_div", "l1_loss"]
@@ -30,8 +30,7 @@ def _reduced(loss: Tensor, reduction: str, name: str) -> Tensor:
         return _c.mean(loss)
     if reduction == "sum":
         return _c.sum(loss)
-    if reduction != "none":
-        raise _c.InvalidArgumentError(f"[{name}] reduction is '{reduction}', allowed are 'mean', 'sum' and 'none'")
+    require_reduction(reduction, name)
     return loss
 
 
@@ -40,7 +39,7 @@ def _reduced(loss: Tensor, reduction: str, name: str) -> Tensor:
 def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """|input - target|, or its mean or sum."""
     _warn_of_shapes("l1_loss", input, target)
-    return _weighted(_c.abs(input - target), weight, reduction, "l1_loss")
+    return _weighted(_functional.l1_loss, input, target, weight, reduction)
 
 
 @autocasts
@@ -50,7 +49,7 @@ def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: 
     if weight is None and input.shape == target.shape and input.dtype is target.dtype:
         return _functional.mse_loss(input, target, reduction=reduction)
     _warn_of_shapes("mse_loss", input, target)
-    return _weighted(_c.square(input - target), weight, reduction, "mse_loss")
+    return _weighted(_square_of_difference, input, target, weight, reduction)
 
 
 def _warn_of_shapes(name: str, input: Tensor, target: Tensor) -> None:
@@ -60,27 +59,26 @@ def _warn_of_shapes(name: str, input: Tensor, target: Tensor) -> None:
         warnings.warn(text, UserWarning, stacklevel=4)
 
 
-def _weighted(loss: Tensor, weight: Tensor | None, reduction: str, name: str) -> Tensor:
+def _square_of_difference(input: Tensor, target: Tensor, reduction: str) -> Tensor:
+    return _reduced(_c.square(input - target), reduction, "mse_loss")
+
+
+def _weighted(
+    function: Callable[..., Tensor], input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, *more: float
+) -> Tensor:
+    """The loss of a function, whose mean is the weighted mean."""
     if weight is None:
-        return _reduced(loss, reduction, name)
-    loss = loss * weight
-    return _c.sum(loss) / _c.sum(weight.expand(loss.shape)) if reduction == "mean" else _reduced(loss, reduction, name)
+        return function(input, target, reduction, *more)
+    loss = function(input, target, "none", *more) * weight
+    return _c.sum(loss) / _c.sum(weight.expand(loss.shape)) if reduction == "mean" else _reduced(loss, reduction, "loss")
 
 
 @autocasts
 @takes_old_reduction
 def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", beta: float = 1.0) -> Tensor:
     """d² / (2 beta) if d = |input - target| is below beta, otherwise d - beta / 2."""
-    if beta < 0:
-        raise _c.InvalidArgumentError(f"[smooth_l1_loss] beta is {beta}, and it must not be negative")
     _warn_of_shapes("smooth_l1_loss", input, target)
-    difference = input - target
-    d = _c.abs(difference)
-    far = _c.ge(d, beta)
-    # NaN is near, so that it has the gradient NaN.
-    near = _c.square(_c.where(far, 0.0, difference))
-    loss = d if beta == 0 else _c.where(far, d - 0.5 * beta, near * (0.5 / beta))
-    return _reduced(loss, reduction, "smooth_l1_loss")
+    return _functional.smooth_l1_loss(input, target, reduction, beta)
 
 
 @autocasts
@@ -88,13 +86,9 @@ def huber_loss(
     input: Tensor, target: Tensor, *, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
     """d² / 2 if d = |input - target| is at most delta, otherwise delta (d - delta / 2)."""
+    require_reduction(reduction, "huber_loss")
     _warn_of_shapes("huber_loss", input, target)
-    difference = input - target
-    d = _c.abs(difference)
-    far = _c.gt(d, delta)
-    near = _c.square(_c.where(far, 0.0, difference))
-    loss = _c.where(far, (d - 0.5 * delta) * delta, near * 0.5)
-    return _weighted(loss, weight, reduction, "huber_loss")
+    return _weighted(_functional.huber_loss, input, target, weight, reduction, delta)
 
 
 @takes_old_reduction
@@ -104,119 +98,75 @@ def binary_cross_entropy(
     """-(target log(input) + (1 - target) log(1 - input)) for probabilities `input`. Logarithms are limited to at least
     -100. If an element of the input or of the target is outside [0, 1], the next read from the device fails. It is
     refused under autocast, because f16 cannot hold probabilities near 1 exactly enough."""
-    if _autograd.is_autocast_enabled():
-        raise _c.InvalidArgumentError(
-            "[binary_cross_entropy] binary_cross_entropy and BCELoss are unsafe under autocast: leave out the sigmoid "
-            "before them, and use binary_cross_entropy_with_logits or BCEWithLogitsLoss, which are safe"
-        )
-    if input.shape != target.shape:
-        shapes = f"{tuple(input.shape)} and {tuple(target.shape)}"
-        raise _c.InvalidArgumentError(f"[binary_cross_entropy] the shapes {shapes} differ")
-    for probabilities in (input, target):
-        _c._check_range("binary_cross_entropy", probabilities, 0.0, 1.0)
-    yes, no = _c.maximum(_c.log(input), -100.0), _c.maximum(_c.log1p(-input), -100.0)
-    loss = -(target * yes + (1 - target) * no)
-    return _reduced(loss if weight is None else loss * weight, reduction, "binary_cross_entropy")
+    return _functional.binary_cross_entropy(input, target, weight, reduction)
 
 
-@autocasts
 @takes_old_reduction
 def binary_cross_entropy_with_logits(
     input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
     """binary_cross_entropy() of sigmoid(input), without overflow. pos_weight is a factor of the term for target 1."""
-    name = "binary_cross_entropy_with_logits"
-    if input.shape != target.shape:
-        raise _c.InvalidArgumentError(f"[{name}] the shapes {tuple(input.shape)} and {tuple(target.shape)} differ")
-    if pos_weight is None:
-        loss = (1 - target) * input - _c.log_sigmoid(input)
-    else:
-        loss = (1 - target) * input - ((pos_weight - 1) * target + 1) * _c.log_sigmoid(input)
-    return _reduced(loss if weight is None else loss * weight, reduction, name)
+    return _functional.binary_cross_entropy_with_logits(input, target, weight, reduction, pos_weight)
 
 
-@autocasts
 @takes_old_reduction
 def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target: bool = False) -> Tensor:
     """target (log(target) - input) for log-probabilities `input`. "batchmean" divides the sum by the first size."""
-    if log_target:
-        loss = _c.exp(target) * (target - input)
-    else:
-        safe = _c.where(_c.eq(target, 0), 1.0, target)
-        loss = target * (_c.log(safe) - input)
     if reduction == "batchmean":
-        return _c.sum(loss) / (input.shape[0] if input.ndim else 1)
-    return _reduced(loss, reduction, "kl_div")
+        return _functional.kl_div(input, target, "sum", log_target) / (input.shape[0] if input.ndim else 1)
+    return _functional.kl_div(input, target, reduction, log_target)
 
 
-@autocasts
 @takes_old_reduction
 def poisson_nll_loss(
     input: Tensor, target: Tensor, *, log_input: bool = True, full: bool = False, eps: float = 1e-8,
     reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """exp(input) - target · input, or without log_input input - target · log(input + eps). `full` adds Stirling's term."""
-    loss = _c.exp(input) - target * input if log_input else input - target * _c.log(input + eps)
-    if full:
-        safe = _c.where(_c.gt(target, 1), target, 1.0)
-        stirling = target * _c.log(safe) - target + 0.5 * _c.log(2 * math.pi * safe)
-        loss = loss + _c.where(_c.gt(target, 1), stirling, 0.0)
-    return _reduced(loss, reduction, "poisson_nll_loss")
+    return _functional.poisson_nll_loss(input, target, reduction, log_input, full, eps)
 
 
-@autocasts
 def gaussian_nll_loss(
     input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
     """(log(var) + (input - target)² / var) / 2, where var is at least eps. `full` adds log(2π) / 2."""
+    require_reduction(reduction, "gaussian_nll_loss")
     if not isinstance(var, Tensor):
         var = _c.full((), var, dtype=input.dtype, device=input.device)
     if var.ndim and var.shape != input.shape and var.shape == input.shape[:-1]:
         var = var.unsqueeze(-1)
-    limited = var + (_c.maximum(var, eps) - var).detach()
-    loss = 0.5 * (_c.log(limited) + _c.square(input - target) / limited)
-    return _reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction, "gaussian_nll_loss")
+    return _functional.gaussian_nll_loss(input, target, var, reduction, full, eps)
 
 
-@autocasts
 @takes_old_reduction
 def hinge_embedding_loss(input: Tensor, target: Tensor, *, margin: float = 1.0, reduction: str = "mean") -> Tensor:
     """input where the target is 1, and max(margin - input, 0) where it is -1."""
-    near = _c.where(_c.eq(target, -1), 0.0, input)
-    far = _c.where(_c.eq(target, 1), 0.0, _c.maximum(margin - input, 0.0))
-    return _reduced(near + far, reduction, "hinge_embedding_loss")
+    return _functional.hinge_embedding_loss(input, target, reduction, margin)
 
 
-@autocasts
 @takes_old_reduction
 def soft_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """log(1 + exp(-target · input))."""
-    return _reduced(-_c.log_sigmoid(target * input), reduction, "soft_margin_loss")
+    return _functional.soft_margin_loss(input, target, reduction)
 
 
-@autocasts
 @takes_old_reduction
 def margin_ranking_loss(
     input1: Tensor, input2: Tensor, target: Tensor, *, margin: float = 0.0, reduction: str = "mean"
 ) -> Tensor:
     """max(-target (input1 - input2) + margin, 0)."""
-    loss = _c.maximum(-target * (input1 - input2) + margin, 0.0)
-    return _reduced(loss, reduction, "margin_ranking_loss")
+    return _functional.margin_ranking_loss(input1, input2, target, reduction, margin)
 
 
-@autocasts
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """x1 · x2 / (max(|x1|, eps) max(|x2|, eps)) along an axis."""
-    shape = _c.broadcast_shapes(x1.shape, x2.shape)
-    x1, x2 = x1.expand(shape), x2.expand(shape)
-    one, two = (x / _c.maximum(_c.norm(x, p=2.0, axis=dim, keepdims=True), eps) for x in (x1, x2))
-    return _c.sum(one * two, axis=dim)
+    return _functional.cosine_similarity(x1, x2, dim, eps)
 
 
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last axis."""
-    return _c.norm(x1 - x2 + eps, p=float(p), axis=-1, keepdims=keepdim)
+    return _functional.pairwise_distance(x1, x2, float(p), eps, keepdim)
 
 
 @autocasts
@@ -228,31 +178,21 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     return found if pairs else found[:0]
 
 
-@autocasts
 @takes_old_reduction
 def cosine_embedding_loss(
     input1: Tensor, input2: Tensor, target: Tensor, *, margin: float = 0.0, reduction: str = "mean"
 ) -> Tensor:
     """1 - cos(input1, input2) where the target is 1, and max(cos - margin, 0) where it is -1."""
-    product = _c.sum(input1 * input2, axis=-1)
-    squares = (_c.sum(_c.square(x), axis=-1) + 1e-12 for x in (input1, input2))
-    cosine = product / _c.sqrt(next(squares) * next(squares))
-    loss = _c.where(_c.eq(target, 1), 1 - cosine, 0.0)
-    loss = loss + _c.where(_c.eq(target, -1), _c.maximum(cosine - margin, 0.0), 0.0)
-    return _reduced(loss, reduction, "cosine_embedding_loss")
+    return _functional.cosine_embedding_loss(input1, input2, target, reduction, margin)
 
 
-@autocasts
 @takes_old_reduction
 def triplet_margin_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor, *, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6,
     swap: bool = False, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """max(|anchor - positive| - |anchor - negative| + margin, 0). `swap` takes |positive - negative| if it is smaller."""
-    return triplet_margin_with_distance_loss(
-        anchor, positive, negative, distance_function=lambda a, b: pairwise_distance(a, b, p, eps), margin=margin,
-        swap=swap, reduction=reduction,
-    )  # fmt: skip
+    return _functional.triplet_margin_loss(anchor, positive, negative, reduction, margin, float(p), eps, swap)
 
 
 def triplet_margin_with_distance_loss(

@@ -8,10 +8,9 @@ from typing import Any
 
 from .. import _crisol as _c
 from .._crisol import Tensor, _functional
-from .._functions._types import finfo
 from ._pooling._functions import _pair
 
-__all__ = ["channel_shuffle", "fold", "local_response_norm", "rms_norm", "unfold"]
+__all__ = ["channel_shuffle", "fold", "local_response_norm", "unfold"]
 __all__ += ["upsample", "upsample_bilinear", "upsample_nearest"]
 
 
@@ -94,21 +93,6 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """Reorders the channels of input (N, C, …), by taking one channel of each group in turn."""
     n, channels, *rest = input.shape
     return input.reshape((n, groups, channels // groups, *rest)).transpose(1, 2).reshape(input.shape)
-
-
-def rms_norm(
-    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
-) -> Tensor:
-    """input / sqrt(mean(input²) + eps) · weight over the last axes, which have the sizes normalized_shape."""
-    axes = list(range(input.ndim - len(normalized_shape), input.ndim))
-    if list(input.shape[axes[0] :]) != list(normalized_shape):
-        raise _c.InvalidArgumentError(
-            f"[rms_norm] the last axes of shape {tuple(input.shape)} are not {tuple(normalized_shape)}"
-        )
-    small = finfo(input.dtype).eps if eps is None else eps
-    x = input.to(_c.promote_types(input.dtype, _c.float32))  # Squares of float16 numbers overflow.
-    y = (x * _c.rsqrt(_c.mean(_c.square(x), axes, True) + small)).to(input.dtype)
-    return y if weight is None else y * weight
 
 
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:

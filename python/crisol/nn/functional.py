@@ -27,6 +27,7 @@ from .._crisol._functional import (
     one_hot as one_hot,
     pixel_shuffle as pixel_shuffle,
     pixel_unshuffle as pixel_unshuffle,
+    rms_norm as rms_norm,
     roi_align as roi_align,
     sample_logits as sample_logits,
     scaled_dot_product_attention as scaled_dot_product_attention,

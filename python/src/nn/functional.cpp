@@ -112,29 +112,6 @@ void bind_convs(nb::module_& m) {
       m, "conv_transpose3d", "The gradient of conv3d: input (N, C, D, H, W), weight (C, K / groups, Q, R, S).");
 }
 
-void bind_losses(nb::module_& m) {
-  m.def(
-      "cross_entropy",
-      [](const Tensor& x, const Tensor& target, std::int64_t ignore_index, Reduction reduction, double smoothing) {
-        return cross_entropy(x, target, {reduction, smoothing, ignore_index});
-      },
-      "input"_a, "target"_a, nb::kw_only(), "ignore_index"_a = -100, "reduction"_a = Reduction::mean,
-      "label_smoothing"_a = 0.0, Unlocked(),
-      "log(sum(exp(row))) - row[label] of logits (N, C) and labels (N). reduction is \"mean\", \"sum\" or \"none\".");
-  m.def(
-      "nll_loss",
-      [](const Tensor& x, const Tensor& target, std::int64_t ignore_index, Reduction reduction) {
-        return nll_loss(x, target, reduction, ignore_index);
-      },
-      "input"_a, "target"_a, nb::kw_only(), "ignore_index"_a = -100, "reduction"_a = Reduction::mean, Unlocked(),
-      "-row[label] of log-probabilities (N, C) and labels (N).");
-  m.def(
-      "mse_loss",
-      [](const Tensor& x, const Tensor& target, Reduction reduction) { return mse_loss(x, target, reduction); },
-      "input"_a, "target"_a, nb::kw_only(), "reduction"_a = Reduction::mean, Unlocked(),
-      "(input - target)² of tensors of one shape, or the mean or the sum of it.");
-}
-
 void bind_layers_as_functions(nb::module_& m) {
   m.def(
       "linear",
@@ -188,6 +165,13 @@ void bind_layers_as_functions(nb::module_& m) {
       "input"_a, "normalized_shape"_a, "weight"_a = nb::none(), "bias"_a = nb::none(), "eps"_a = 1e-5, Unlocked(),
       "(input - mean) / sqrt(var + eps) · weight + bias over the last axes, which have the sizes normalized_shape.");
   m.def(
+      "rms_norm",
+      [](const Tensor& x, const Shape& shape, const OptionalTensor& weight, std::optional<double> eps) {
+        return rms_norm(x, shape, or_undefined(weight), eps);
+      },
+      "input"_a, "normalized_shape"_a, "weight"_a = nb::none(), "eps"_a = nb::none(), Unlocked(),
+      "input / sqrt(mean(input²) + eps) · weight over the last axes, which have the sizes normalized_shape.");
+  m.def(
       "dropout", [](const Tensor& x, double p, bool training) { return dropout(x, p, training); }, "input"_a,
       "p"_a = 0.5, "training"_a = true, Unlocked(),
       "Sets elements to 0 with probability p and divides the others by 1 - p.");
@@ -200,6 +184,34 @@ Tensor pad_of(const Tensor& x, const std::vector<std::int64_t>& numbers, double 
   std::vector<AxisPadding> paddings;
   for (std::size_t i = 0; i < numbers.size(); i += 2) paddings.push_back({numbers[i], numbers[i + 1]});
   return pad(x, paddings, value);
+}
+
+void bind_activation_functions(nb::module_& m) {
+  m.def("glu", &glu, "input"_a, "dim"_a = -1, Unlocked(),
+        "The first half along an axis times the sigmoid of the second half.");
+  m.def("hardshrink", &hardshrink, "input"_a, "lambd"_a = 0.5, Unlocked(), "x, and 0 where |x| is at most lambd.");
+  m.def("softshrink", &softshrink, "input"_a, "lambd"_a = 0.5, Unlocked(),
+        "x moved by lambd towards 0. The result is 0 if |x| is at most lambd.");
+  m.def("softsign", &softsign, "input"_a, Unlocked(), "x / (1 + |x|).");
+  m.def("tanhshrink", &tanhshrink, "input"_a, Unlocked(), "x - tanh(x).");
+}
+
+void bind_multi_head_attention(nb::module_& m) {
+  m.def(
+      "_multi_head_attention",
+      [](const Tensor& query, const Tensor& key, const Tensor& value, const std::vector<OptionalTensor>& weights,
+         std::int64_t num_heads, double dropout_p, bool add_zero_attn, bool need_weights, bool average_weights,
+         const OptionalTensor& attn_mask, const OptionalTensor& key_padding_mask) -> std::pair<Tensor, OptionalTensor> {
+        const auto weight = [&](std::size_t i) { return or_undefined(weights.at(i)); };
+        const MultiHeadOptions options{num_heads, dropout_p, add_zero_attn, false, need_weights, average_weights};
+        const MultiHeadResult result = multi_head_attention(
+            query, key, value,
+            {weight(0), weight(1), weight(2), weight(3), weight(4), weight(5), weight(6), weight(7), weight(8)},
+            options, {or_undefined(attn_mask), or_undefined(key_padding_mask)});
+        return {result.output, result.weights.defined() ? OptionalTensor(result.weights) : std::nullopt};
+      },
+      "query"_a, "key"_a, "value"_a, "weights"_a, "num_heads"_a, "dropout_p"_a, "add_zero_attn"_a, "need_weights"_a,
+      "average_weights"_a, "attn_mask"_a.none(), "key_padding_mask"_a.none(), Unlocked());
 }
 
 void bind_other_functions(nb::module_& m) {
@@ -241,6 +253,8 @@ void bind_functional(nb::module_& extension) {
   bind_pools(m);
   bind_losses(m);
   bind_layers_as_functions(m);
+  bind_activation_functions(m);
+  bind_multi_head_attention(m);
   bind_other_functions(m);
   bind_vision(m);
   bind_sampling(m);
