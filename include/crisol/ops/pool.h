@@ -20,7 +20,7 @@ struct MaxPool2dResult {
 
 /// The largest element of each window. OH = floor((H + 2 padding - dilation (kernel - 1) - 1) / stride) + 1, and OW
 /// likewise. The first of equal elements is taken. If a window holds NaN, the result is NaN, as in PyTorch. The indices
-/// are i32, or u16 if `indices` says so. Images may then have up to 65,536 elements, and x is not f64.
+/// are i32, or u16 if `indices` says so. Then x is f32, f16 or bf16, and its images have up to 65,536 elements.
 CRISOL_API MaxPool2dResult max_pool2d(const Tensor& x, const MaxPool2dOptions& options, DType indices = DType::i32);
 CRISOL_API void max_pool2d_into(const Tensor& values, const Tensor& indices, const Tensor& x,
                                 const MaxPool2dOptions& options);
