@@ -190,6 +190,10 @@ TEST_CASE("multi_head_attention: gradients of inputs and weights, and equal resu
   check_close(attend(x, x, weight, false, masks).output, values_of(apart.output), {64});
   check_close(apart.weights.select(1, 0), {1, 0, 0, 1, 0, 0}, {64});
   CHECK(values_of(apart.weights)[8] == 0);  // The key that the padding leaves out, for the last query.
+  // A query that sees no key.
+  const AttentionMasks blind{Tensor(), tensor_of({1, 0, 0, 0, 0, 0}, {2, 3}, DType::boolean), true};
+  check_close(attend(x, x, weight, false, blind).output[{0, 0}], {0, 0, 0, 0}, {0});
+  for (const double value : values_of(attend(x, x, weight, true, blind).output[{0, 0}])) CHECK(std::isnan(value));
   const AttentionMasks of_heads{zeros({4, 3, 3}), Tensor(), true}, added{zeros({3, 3}), Tensor(), true};
   check_close(attend(x, x, weight, true, of_heads).output, values_of(attend(x, x, weight, false, added).output), {64});
 }

@@ -53,7 +53,8 @@ struct MultiHeadResult {
 /// PyTorch's attention of several heads. Queries, keys and values are multiplied by weights, and divided into num_heads
 /// parts of E / num_heads numbers. scaled_dot_product_attention combines each part, and the results together are
 /// multiplied by out_proj_weight. query is (L, N, E), key (S, N, kdim) and value (S, N, vdim), with batch_first (N, L,
-/// E) and so on. One sequence has no axis N. Without need_weights most devices write no scores to memory. All tensors
+/// E) and so on. One sequence has no axis N. Without need_weights most devices write no scores to memory, and a
+/// query that sees no key gets out_proj_bias. With need_weights it gets NaN, as softmax gives it. All tensors
 /// of floating-point numbers have gradients. Throws invalid_argument for shapes and dtypes that do not fit.
 CRISOL_API MultiHeadResult multi_head_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                                 const MultiHeadWeights& weights, const MultiHeadOptions& options,
