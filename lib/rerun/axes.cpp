@@ -66,7 +66,7 @@ void resize_reduce(Problem& p, const Sizes& sizes) {
 }
 
 std::optional<Rerun> make_cumsum(const Problem& p) {
-  if (p["i64"] != 0) return std::nullopt;
+  if (p["dtype"] != 0) return std::nullopt;
   const std::int64_t outer = p["outer"], n = p["length"], inner = p["inner"];
   const bool reverse = p["reverse"] != 0;
   const Values x = values_for(1, outer * n * inner);
@@ -83,7 +83,7 @@ std::optional<Rerun> make_cumsum(const Problem& p) {
 
 void resize_cumsum(Problem& p, const Sizes& sizes) {
   resize(p, sizes, {{"outer", 3}, {"length", 301}, {"inner", 5}});
-  p.values["i64"] = 0;
+  p.values["dtype"] = 0;
 }
 
 /// The first `count` elements of each sorted row, and their positions.

@@ -137,7 +137,7 @@ adaptive_avg_pool2d planes=6 h=8 w=6 out_h=3 out_w=3
 adaptive_avg_pool2d_backward planes=6 h=8 w=6 out_h=3 out_w=3
 reduce kind=0 dtype=0 outputs=10 elements=64 width=10 across=1 along=0 fused=0
 reduce kind=6 dtype=0 outputs=10 elements=64 width=10 across=0 along=1 fused=0
-cumsum outer=2 length=40 inner=3 i64=0 reverse=1
+cumsum outer=2 length=40 inner=3 dtype=0 reverse=1
 topk rows=3 length=50 k=4 largest=1 dtype=0
 sort rows=3 length=50
 gather outer=2 size=7 inner=3 picked=5 slices=0 dtype=0
