@@ -40,8 +40,9 @@ const Table<PoolGeometry> max_backward_table(
 
 /// PoolGeometry::indices for a type of indices.
 std::int64_t stored_indices(const char* op, DType type) {
-  require(type == DType::i32 || type == DType::u16, op, "indices are i32 or u16, not ", type);
-  return type == DType::i32 ? 0 : static_cast<std::int64_t>(type);
+  if (type == DType::i32) return 0;
+  require(type == DType::u16, op, "indices are i32 or u16, not ", type);
+  return static_cast<std::int64_t>(type);
 }
 
 PoolGeometry geometry_of(const char* op, const Shape& shape, const MaxPool2dOptions& options) {
