@@ -104,7 +104,8 @@ MaxPool2dResult max_pool2d(const Tensor& x, const MaxPool2dOptions& options, DTy
   return max_pool2d(x, options, indices, nullptr, nullptr);
 }
 void max_pool2d_into(const Tensor& values, const Tensor& indices, const Tensor& x, const MaxPool2dOptions& options) {
-  max_pool2d(x, options, indices.dtype(), &values, &indices);
+  const bool are_short = indices.defined() && indices.dtype() == DType::u16;
+  max_pool2d(x, options, are_short ? DType::u16 : DType::i32, &values, &indices);
 }
 
 Tensor max_pool2d_backward(const Tensor& dy, const Tensor& indices, const Shape& input_shape,
