@@ -114,8 +114,8 @@ std::vector<Op> reductions() {
           {"logsumexp", check_logsumexp},
           {"any_all", check_any_all},
           {"integer_reductions", check_integers},
-          from_problems("cumsum", {"cumsum outer=3 length=70 inner=5 reverse=0 i64=0",
-                                   "cumsum outer=3 length=70 inner=5 reverse=1 i64=0"}),
+          from_problems("cumsum", {"cumsum outer=3 length=70 inner=5 reverse=0 dtype=0",
+                                   "cumsum outer=3 length=70 inner=5 reverse=1 dtype=0"}),
           {"cumprod", check_cumprod}};
 }
 
