@@ -111,23 +111,11 @@ INLINE float sum_of_zeros(__global const float* columns, __global const float* s
   return sum_of_lanes(sums) + sum;
 }
 
-CPU_KERNEL void quantized_row_cpu(__global const float* restrict x, const ulong x_offset,
-                                  __global const uchar* restrict codes, const ulong codes_offset,
-                                  __global const float* restrict scales, const ulong scales_offset,
-                                  __global const uchar* restrict zeros, const ulong zeros_offset,
-                                  __global const float* restrict bias, const ulong bias_offset,
-                                  __global float* restrict y, const ulong y_offset, __global int* restrict scratch,
-                                  const ulong scratch_offset, const QuantizedParameters sizes) {
-  x += x_offset;
-  codes += codes_offset;
-  scales += scales_offset;
-  zeros += zeros_offset;
-  bias += bias_offset;
-  y += y_offset;
+CPU_KERNEL void quantized_row_cpu(ROW_PARAMETERS, const QuantizedParameters sizes) {
+  ADD_OFFSETS;
   const long rows = sizes.rows, blocks = sizes.blocks, row_bytes = sizes.groups * GROUP_BYTES;
   const long item = get_global_id(0), items = get_global_size(0), vectors = row_bytes / 64;
-  __global int16* const arranged =
-      (__global int16*)(scratch + scratch_offset + item * ARRANGED_INTS(BITS, vectors, blocks));
+  __global int16* const arranged = (__global int16*)(scratch + item * ARRANGED_INTS(BITS, vectors, blocks));
   const bool is_finite = arrange(arranged, x, vectors, blocks) < INFINITE;
   const long begin = rows * item / items, end = rows * (item + 1) / items, streams = (end - begin) / ROWS;
   NO_UNROLL

@@ -102,24 +102,13 @@ INLINE void add_products(floatv sums[INPUTS], wordsv words, __global const float
   }
 }
 
-CPU_KERNEL void quantized_rows_cpu(__global const float* restrict x, const ulong x_offset,
-                                   __global const uchar* restrict codes, const ulong codes_offset,
-                                   __global const float* restrict scales, const ulong scales_offset,
-                                   __global const uchar* restrict zeros, const ulong zeros_offset,
-                                   __global const float* restrict bias, const ulong bias_offset,
-                                   __global float* restrict y, const ulong y_offset, __global float* restrict scratch,
-                                   const ulong scratch_offset, const QuantizedParameters sizes) {
-  x += x_offset;
-  codes += codes_offset;
-  scales += scales_offset;
-  zeros += zeros_offset;
-  bias += bias_offset;
-  y += y_offset;
+CPU_KERNEL void quantized_rows_cpu(ROW_PARAMETERS, const QuantizedParameters sizes) {
+  ADD_OFFSETS;
   const long rows = sizes.rows, groups = sizes.groups, blocks = sizes.blocks;
   const long item = get_global_id(0), items = get_global_size(0);
   const ulong sides = groups * 2 / RUNS, vectors = (sides + SIDES - 1) / SIDES;
   const ulong row_floats = vectors * VECTOR_FLOATS;
-  __global float* const arranged = scratch + scratch_offset + item * INPUTS * row_floats;
+  __global float* const arranged = scratch + item * INPUTS * row_floats;
   NO_UNROLL
   for (int i = 0; i < INPUTS; ++i)
     arrange(arranged + i * row_floats, x + min((long)i, sizes.inputs - 1) * groups * 32, sides, vectors);

@@ -24,6 +24,20 @@
 #define RUNS (8 / BITS)
 #define wordsv JOIN(uint, VW)
 
+// The operands of the kernels. Each work-item has a slice of `scratch`.
+#define ROW_PARAMETERS                                                                                             \
+  __global const float *restrict x, const ulong x_offset, __global const uchar *restrict codes,                    \
+      const ulong codes_offset, __global const float *restrict scales, const ulong scales_offset,                  \
+      __global const uchar *restrict zeros, const ulong zeros_offset, __global const float *restrict bias,         \
+      const ulong bias_offset, __global float *restrict y, const ulong y_offset, __global float *restrict scratch, \
+      const ulong scratch_offset
+#define ROW_ARGUMENTS                                                                                           \
+  x, x_offset, codes, codes_offset, scales, scales_offset, zeros, zeros_offset, bias, bias_offset, y, y_offset, \
+      scratch, scratch_offset
+#define ADD_OFFSETS                                                                                          \
+  x += x_offset, codes += codes_offset, scales += scales_offset, zeros += zeros_offset, bias += bias_offset, \
+      y += y_offset, scratch += scratch_offset
+
 // The block of a side of a vector, within its row. `part` tells the two scales of a side apart.
 #if GROUPS_OF_BLOCK < 0
 #define BLOCK_OF(side, part) 0

@@ -42,27 +42,33 @@ void define_zeros(runtime::Defines& defines, const QuantizedProblem& p) {
 // Groups that share a scale, for kernels: -1 if all groups of a row do, and 0 if a group has two scales.
 std::int64_t groups_of_block(const QuantizedProblem& p) { return p.blocks == 1 ? -1 : p.block / group_columns; }
 
+// The plan of a kernel for CPUs, whose work-items arrange x in their own slices of a workspace. A slice has so many
+// numbers of 32 bits, and a row of the weight so many vectors.
+Plan plan_arranged(const QuantizedProblem& p, const Target& target, runtime::KernelSpec spec, std::int64_t vectors,
+                   std::int64_t slice) {
+  const auto [x, codes, scales, zeros, bias, y] = operands<6>();
+  define_zeros(spec.defines, p);
+  define_math(spec.defines, target.info);
+  const runtime::NdRange range = persistent_range(target, p.n, vectors);
+  Plan plan;
+  const Place scratch = plan.workspace(4 * range.global[0] * static_cast<std::uint64_t>(slice));
+  plan.add(spec, range, x, codes, scales, zeros, bias, y, scratch, p.parameters(p.n));
+  return plan;
+}
+
 PlanOr plan_rows_cpu(const QuantizedProblem& p, const Target& target, std::size_t) {
   if (p.m > most_rows) return "more than 8 rows";
   // A vector of the kernel has 8 or 16 words of 32 bits, which are sides of 128 bits.
   const std::int64_t sides = p.columns() * p.bits / 128;
   if (sides < 2) return "a row of the weight is shorter than a vector";
   const std::int64_t words = target.cpu_vector_width() == 16 && sides >= 4 ? 16 : 8;
-  const auto [x, codes, scales, zeros, bias, y] = operands<6>();
   const std::int64_t inputs = inputs_of(p), vectors = ceil_div(4 * sides, words);
   if (words / 4 * inputs * vectors > target.loop_budget) return "too deep for the device's loops";
-  runtime::KernelSpec spec{
+  const runtime::KernelSpec spec{
       "quantized/quantized_rows_cpu.cl",
       "quantized_rows_cpu",
       {{"BITS", p.bits}, {"INPUTS", inputs}, {"WORDS", words}, {"GROUPS_OF_BLOCK", groups_of_block(p)}}};
-  define_zeros(spec.defines, p);
-  define_math(spec.defines, target.info);
-  Plan plan;
-  const runtime::NdRange range = persistent_range(target, p.n, vectors);
-  const std::int64_t slice = inputs * vectors * ARRANGED_FLOATS(words, p.bits, groups_of_block(p));
-  const Place scratch = plan.workspace(4 * range.global[0] * static_cast<std::uint64_t>(slice));
-  plan.add(spec, range, x, codes, scales, zeros, bias, y, scratch, p.parameters(p.n));
-  return plan;
+  return plan_arranged(p, target, spec, vectors, inputs * vectors * ARRANGED_FLOATS(words, p.bits, groups_of_block(p)));
 }
 
 // A vector of the kernel has 64 bytes of codes, whose sides are 16 bytes.
@@ -77,18 +83,10 @@ PlanOr plan_bytes_cpu(const QuantizedProblem& p, const Target& target, std::size
     if (p.columns() % p.block != 0) return "the last block is shorter";
   }
   if (4 * vectors > target.loop_budget) return "too deep for the device's loops";
-  const auto [x, codes, scales, zeros, bias, y] = operands<6>();
-  runtime::KernelSpec spec{"quantized/quantized_row_cpu.cl",
-                           "quantized_row_cpu",
-                           {{"BITS", p.bits}, {"GROUPS_OF_BLOCK", groups_of_block(p)}}};
-  define_zeros(spec.defines, p);
-  define_math(spec.defines, target.info);
-  Plan plan;
-  const runtime::NdRange range = persistent_range(target, p.n, vectors);
-  const std::int64_t slice = ARRANGED_INTS(p.bits, vectors, p.blocks);
-  const Place scratch = plan.workspace(4 * range.global[0] * static_cast<std::uint64_t>(slice));
-  plan.add(spec, range, x, codes, scales, zeros, bias, y, scratch, p.parameters(p.n));
-  return plan;
+  const runtime::KernelSpec spec{"quantized/quantized_row_cpu.cl",
+                                 "quantized_row_cpu",
+                                 {{"BITS", p.bits}, {"GROUPS_OF_BLOCK", groups_of_block(p)}}};
+  return plan_arranged(p, target, spec, vectors, ARRANGED_INTS(p.bits, vectors, p.blocks));
 }
 
 PlanOr plan_rows_group(const QuantizedProblem& p, const Target& target, std::size_t) {
