@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view half_ops =
     "addbmm addmm addmv addr baddbmm conv1d conv2d conv3d conv_transpose1d conv_transpose2d "
-    "conv_transpose3d einsum linear matmul prelu rnn scaled_dot_product_attention";
+    "conv_transpose3d einsum linear matmul prelu rnn scaled_dot_product_attention vecdot";
 
 constexpr std::string_view f32_ops =
     "acos asin binary_cross_entropy_with_logits cdist cosh cosine_embedding_loss cosine_similarity "
@@ -30,7 +30,7 @@ constexpr std::string_view f32_ops =
     "hinge_embedding_loss huber_loss interpolate kl_div l1_loss layer_norm log log10 log1p log2 "
     "log_softmax logsumexp margin_ranking_loss matrix_norm mse_loss multi_margin_loss "
     "multilabel_margin_loss multilabel_soft_margin_loss nll_loss norm normalize pdist poisson_nll_loss "
-    "pow prod reciprocal renorm rsqrt sinh smooth_l1_loss soft_margin_loss softmax softmin softplus sum "
+    "pow prod reciprocal renorm rms_norm rsqrt sinh smooth_l1_loss soft_margin_loss softmax softmin softplus sum "
     "tan triplet_margin_loss";
 
 constexpr std::string_view widest_ops =

@@ -32,6 +32,7 @@
 #include "crisol/nn/pool.h"
 #include "crisol/nn/sequential.h"
 #include "crisol/optim/methods.h"
+#include "crisol/quantized_weight.h"
 #include "crisol/random.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
@@ -88,6 +89,9 @@ TEST_CASE("Autocast: functions of the list for two bytes convert f32 operands") 
       {"conv_transpose3d", conv_transpose3d(volume, numbers_of({2, 3, 3, 3, 2}))},
       {"attention", scaled_dot_product_attention(heads, heads, heads)},
       {"einsum", einsum("ij,kj->ik", {x, w})},
+      {"vecdot", vecdot(x, x)},
+      {"linear of a quantised weight", linear(x, quantize(w), b)},
+      {"linear of a quantised weight, its bias in f32", linear(x.to(f16), quantize(w), b)},
       {"prelu", prelu(x, numbers_of({7}))},
       {"rnn", state.y},
       {"rnn's cells", state.c_n},
@@ -118,6 +122,7 @@ TEST_CASE("Autocast: functions of the list for f32 convert operands of two bytes
       {"acos", acos(x)},
       {"asin", asin(x)},
       {"reciprocal", reciprocal(x)},
+      {"a number divided by a tensor", 2 / x},
       {"softplus", softplus(x)},
       {"sum", sum(x)},
       {"prod", prod(x)},
@@ -129,6 +134,7 @@ TEST_CASE("Autocast: functions of the list for f32 convert operands of two bytes
       {"log_softmax", log_softmax(x, 1)},
       {"layer_norm", layer_norm(x, {7})},
       {"group_norm", group_norm(image, 2)},
+      {"rms_norm", rms_norm(x, {7}, numbers_of({7}))},
       {"cross_entropy", cross_entropy(x, labels)},
       {"nll_loss", nll_loss(x, labels)},
       {"mse_loss", mse_loss(x, x * 2)},

@@ -1,3 +1,4 @@
+#include "autograd/autocast.h"
 #include "base/text.h"
 #include "crisol/dtype_table.h"
 #include "crisol/functions/elementwise.h"
@@ -8,6 +9,7 @@ namespace crisol {
 
 Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, std::optional<double> epsilon) {
   constexpr const char* op = "rms_norm";
+  if (const autograd::Autocasts casts(op); casts) return rms_norm(casts(x), normalized_shape, casts(weight), epsilon);
   require(x.defined(), op, "the input is undefined");
   require(is_floating(x.dtype()), op, "the input must be ", TypesThat{is_floating}, ", it is ", x.dtype());
   const int first = x.dim() - normalized_shape.rank();

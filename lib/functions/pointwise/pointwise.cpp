@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "autograd/autocast.h"
 #include "autograd/call.h"
@@ -109,10 +110,16 @@ auto backward_of(Record kept) {
   };
 }
 
+/// The name of the rule under Autocast. A number divided by a tensor has the rule of reciprocal(), as in PyTorch.
+const char* rule_name(const PointwiseRow& row, std::span<const Operand> given) {
+  const bool is_reciprocal = std::string_view(row.name) == "div" && given.front().tensor() == nullptr;
+  return is_reciprocal ? "reciprocal" : row.name;
+}
+
 }  // namespace
 
 Tensor pointwise(const PointwiseRow& of, std::span<const Operand> given, std::span<const Scalar> scalars) {
-  if (const Autocasts casts(of.name); casts) {
+  if (const Autocasts casts(rule_name(of, given)); casts) {
     std::array<Tensor, max_inputs> converted;
     std::array<Operand, max_inputs> operands{0, 0, 0};
     for (std::size_t i = 0; i < given.size(); ++i) {

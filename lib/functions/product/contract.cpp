@@ -87,6 +87,7 @@ Tensor outer(const Tensor& a, const Tensor& b) {
 
 Tensor vecdot(const Tensor& a, const Tensor& b, int axis) {
   constexpr const char* op = "vecdot";
+  if (const autograd::Autocasts casts(op); casts) return vecdot(casts(a), casts(b), axis);
   require_two(op, a, b);
   const int rank = std::min(a.dim(), b.dim());
   require(axis < 0 && axis >= -rank, op, "axis ", axis, " must be in [-", rank, ", -1] for shapes ", a.shape(), " and ",

@@ -1,4 +1,5 @@
 #include "crisol/ops/quantized.h"
+#include "autograd/autocast.h"
 #include "autograd/call.h"
 #include "crisol/functions/matmul.h"
 #include "crisol/functions/reduce.h"
@@ -7,6 +8,7 @@
 namespace crisol {
 
 Tensor linear(const Tensor& x, const QuantizedWeight& weight, const Tensor& bias) {
+  if (const autograd::Autocasts casts("linear"); casts) return linear(casts(x), weight, casts(bias));
   return autograd::call("quantized_linear", {x, bias}, ops::quantized_linear(x, weight, bias), autograd::unnoted, [&] {
     return [weight, shape = x.shape()](const Tensor& dy, autograd::Needs needs) {
       autograd::Gradients gradients(2);

@@ -2,6 +2,7 @@
 
 import builtins
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,6 +103,11 @@ def finfo(type: dtype | Tensor | None = None, /) -> _Finfo:
     """The limits of a floating-point dtype, of the dtype of a tensor, or of the default dtype: bits, eps, max, min,
     smallest_normal, tiny and resolution."""
     return _limits(_finfo, "f", _c._default_dtype() if type is None else type)
+
+
+def in_dtype(function: Callable[[Tensor, builtins.int], Tensor], x: Tensor, dim: builtins.int, dtype: Any) -> Tensor:
+    """function(x, dim) in this dtype, or in the dtype of x. Under autocast the result has this dtype too."""
+    return function(x, dim) if dtype is None else function(x.to(dtype), dim).to(dtype)
 
 
 def iinfo(type: dtype | Tensor, /) -> _Iinfo:

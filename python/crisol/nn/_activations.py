@@ -10,6 +10,7 @@ from .._crisol import Tensor, _functional
 from .._crisol._functional import glu as glu, softshrink as softshrink, softsign as softsign, tanhshrink as tanhshrink
 from .._functions._math import threshold as threshold
 from .._functions._random import rand_like
+from .._functions._types import in_dtype
 from .._method import _method
 
 __all__ = ["alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "elu_", "feature_alpha_dropout", "glu"]
@@ -26,14 +27,12 @@ def _implicit_axis(ndim: int) -> int:
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """exp(x) / sum(exp(x)) along an axis."""
-    x = input if dtype is None else input.to(dtype)
-    return _c.softmax(x, _implicit_axis(x.ndim) if dim is None else dim)
+    return in_dtype(_c.softmax, input, _implicit_axis(input.ndim) if dim is None else dim, dtype)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """x - log(sum(exp(x))) along an axis."""
-    x = input if dtype is None else input.to(dtype)
-    return _c.log_softmax(x, _implicit_axis(x.ndim) if dim is None else dim)
+    return in_dtype(_c.log_softmax, input, _implicit_axis(input.ndim) if dim is None else dim, dtype)
 
 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:

@@ -9,7 +9,7 @@ from .. import _crisol as _c
 from .._crisol import Tensor, erf, erfc, exp2, expm1, log1p
 from .._functions import digamma, erfinv, expit, logit, logsumexp, round, sinc, xlog1py, xlogy
 from .._functions._sloped import rounded_once
-from .._functions._types import floats
+from .._functions._types import floats, in_dtype
 from .._method import _in_place
 from . import _bessel, _gamma, _polynomials
 from ._bessel import *  # noqa: F403
@@ -94,12 +94,12 @@ _in_place(Tensor, "i0", "mvlgamma", "polygamma")
 
 def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """exp(x) / sum(exp(x)) along an axis."""
-    return _c.softmax(input if dtype is None else input.to(dtype), dim)
+    return in_dtype(_c.softmax, input, dim, dtype)
 
 
 def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """x - log(sum(exp(x))) along an axis."""
-    return _c.log_softmax(input if dtype is None else input.to(dtype), dim)
+    return in_dtype(_c.log_softmax, input, dim, dtype)
 
 
 def __dir__():

@@ -36,6 +36,8 @@ LOWER = {
     "multi_dot": lambda: crisol.linalg.multi_dot([singles(3, 4), singles(4, 2), singles(2, 5)]),
     "einsum": lambda: crisol.einsum("ij,jk->ik", singles(3, 4), singles(4, 2)),
     "linear": lambda: F.linear(singles(3, 4), singles(2, 4), singles(2)),
+    "QuantizedLinear": lambda: crisol.quantize(nn.Linear(4, 2))(singles(3, 4)),
+    "vecdot": lambda: crisol.linalg.vecdot(singles(3, 4), singles(3, 4)),
     "conv1d": lambda: F.conv1d(singles(1, 2, 9), singles(3, 2, 3)),
     "conv2d": lambda: F.conv2d(singles(1, 2, 9, 8), singles(3, 2, 3, 3), singles(3)),
     "conv3d": lambda: F.conv3d(singles(1, 2, 5, 6, 7), singles(3, 2, 3, 3, 3)),
@@ -65,6 +67,7 @@ UPPER = {
     **{name: (lambda f=name: getattr(F, f)(halves(3), TARGET)) for name in ("hinge_embedding_loss", "soft_margin_loss")},
     "pow": lambda: halves(3) ** 3,
     "rpow": lambda: 2 ** halves(3),
+    "rtruediv": lambda: 2 / halves(3),
     "cumsum": lambda: crisol.cumsum(halves(3, 4), 1),
     "cumprod": lambda: crisol.cumprod(halves(3, 4), 1),
     "logsumexp": lambda: crisol.logsumexp(halves(3, 4), 1),
@@ -74,6 +77,7 @@ UPPER = {
     "softplus": lambda: F.softplus(halves(3, 4)),
     "layer_norm": lambda: F.layer_norm(halves(3, 4), (4,)),
     "group_norm": lambda: F.group_norm(halves(3, 4), 2),
+    "rms_norm": lambda: F.rms_norm(halves(3, 4), (4,)),
     "normalize": lambda: F.normalize(halves(3, 4)),
     "cdist": lambda: crisol.cdist(halves(3, 4), halves(2, 4)),
     "dist": lambda: crisol.dist(halves(3, 4), halves(3, 4)),
@@ -124,6 +128,12 @@ def test_float32(name):
 def test_widest_type(name):
     with crisol.autocast("cuda"):
         assert WIDEST[name](halves(3, 3), singles(3, 3)).dtype == SINGLE
+
+
+def test_a_given_dtype_is_the_results():
+    with crisol.autocast("cuda"):
+        for f in (F.softmax, F.log_softmax, F.softmin, crisol.special.softmax, crisol.cumsum, crisol.sum):
+            assert f(singles(3, 4), 1, dtype=HALF).dtype == HALF
 
 
 def test_types_of_other_functions_stay():
