@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Self
 
@@ -33,6 +34,10 @@ class autocast(Mode):
             device_type, enabled = "cuda", device_type
         self._settings = (device_type, dtype, enabled, cache_enabled)
         chosen = _default_dtype(device_type) if dtype is None else dtype
+        if enabled and chosen in (_c.float32, _c.float64):
+            text = f"autocast to {chosen} converts nothing: it takes float16 and bfloat16"
+            warnings.warn(text, UserWarning, stacklevel=2)
+            chosen, enabled = _default_dtype(device_type), False
         if cache_enabled is None:
             cache_enabled = _autograd.is_autocast_cache_enabled()
         self._scope = partial(_autograd.AutocastScope, chosen, enabled, cache_enabled)
@@ -54,7 +59,8 @@ class GradScaler:
         self._enabled = enabled
         if not enabled:
             return
-        chosen = None if isinstance(device, str) and device.startswith("cuda") else _c.device(device)
+        is_default = device is None or (isinstance(device, str) and device.startswith("cuda"))
+        chosen = None if is_default else _c.device(device)
         self._own = _optim.GradScaler(init_scale, growth_factor, backoff_factor, growth_interval, chosen)
 
     def scale(self, outputs: Any) -> Any:
@@ -63,6 +69,8 @@ class GradScaler:
             return outputs
         if isinstance(outputs, Tensor):
             return self._own.scale(outputs)
+        if isinstance(outputs, str) or not isinstance(outputs, Iterable):
+            raise ValueError(f"outputs must be a tensor or an iterable of tensors, it is {type(outputs).__name__}")
         scaled = [self.scale(x) for x in outputs]
         return scaled if isinstance(outputs, list) else tuple(scaled)
 
@@ -75,9 +83,10 @@ class GradScaler:
         """optimizer.step(), if no gradient overflowed."""
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
-        if "closure" in kwargs:
+        own_step = type(optimizer).step is _optim.Optimizer.step
+        if "closure" in kwargs or (own_step and args):
             raise RuntimeError("a scaler takes no closure")
-        if type(optimizer).step is _optim.Optimizer.step:
+        if own_step:
             self._own.step(optimizer)
             return None
         return self._step_in_python(optimizer, args, kwargs)
@@ -148,6 +157,14 @@ class GradScaler:
             raise RuntimeError("the state is empty: it is from a scaler that was switched off")
         state = {name.lstrip("_"): value for name, value in state_dict.items()}
         self._own.load_state_dict({name: _exact(name, value, self._own.device) for name, value in state.items()})
+
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.state_dict()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(None, enabled=bool(state))  # type: ignore[misc]
+        self.load_state_dict(state)
 
 
 def _exact(name: str, value: Any, device: Any) -> Tensor:

@@ -2,6 +2,7 @@
 
 import copy
 import io
+import pickle
 import threading
 
 import crisol
@@ -189,6 +190,10 @@ def test_scopes():
         assert not crisol.is_autocast_enabled()
     with crisol.cuda.amp.autocast():
         assert crisol.is_autocast_enabled()
+    with crisol.autocast("cuda"):
+        for dtype in (SINGLE, crisol.float64):
+            with pytest.warns(UserWarning, match="float16 and bfloat16"), crisol.autocast("cuda", dtype=dtype):
+                assert not crisol.is_autocast_enabled() and (singles(2, 2) @ singles(2, 2)).dtype == SINGLE
     with pytest.raises(crisol.Error, match="Autocast"):
         crisol.autocast("cuda", dtype=crisol.int32)
 
@@ -326,6 +331,11 @@ def test_scaler_clips_and_refuses_wrong_orders():
     assert scaler.get_scale() == 128.0
     with pytest.raises(RuntimeError, match="closure"):
         scaler.step(optimizer, closure=lambda: None)
+    with pytest.raises(RuntimeError, match="closure"):
+        scaler.step(optimizer, lambda: None)
+    for wrong in ("text", 3.0, None):
+        with pytest.raises(ValueError, match="tensor"):
+            scaler.scale(wrong)
 
 
 def test_scaler_state_is_pytorchs():
@@ -345,7 +355,10 @@ def test_scaler_state_is_pytorchs():
     crisol.save(other.state_dict(), file)
     with pytest.raises(RuntimeError, match="empty"):
         scaler.load_state_dict({})
+    for same in (pickle.loads(pickle.dumps(other)), copy.deepcopy(other)):
+        assert same.state_dict() == other.state_dict()
     off = crisol.amp.GradScaler(enabled=False)
+    assert not copy.deepcopy(off).is_enabled() and not pickle.loads(pickle.dumps(off)).is_enabled()
     x = singles(2)
     assert off.scale(x) is x and off.get_scale() == 1.0 and off.state_dict() == {} and not off.is_enabled()
     assert scaler.scale([x, (x,)])[1][0].tolist() == (x * 8).tolist()
