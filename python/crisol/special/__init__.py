@@ -8,12 +8,13 @@ from typing import Any
 from .. import _crisol as _c
 from .._crisol import Tensor, erf, erfc, exp2, expm1, log1p
 from .._functions import digamma, erfinv, expit, logit, logsumexp, round, sinc, xlog1py, xlogy
-from .._functions._sloped import rounded_once
+from .._functions._sloped import rounded_once, sloped
 from .._functions._types import floats, in_dtype
 from .._method import _in_place
 from . import _bessel, _gamma, _polynomials
 from ._bessel import *  # noqa: F403
 from ._gamma import *  # noqa: F403
+from ._gamma import erfcx
 from ._polynomials import *  # noqa: F403
 
 __all__ = [
@@ -62,14 +63,14 @@ def ndtr(input: Tensor) -> Tensor:
 @rounded_once
 def log_ndtr(input: Tensor) -> Tensor:
     """The logarithm of ndtr(), also far below 0."""
-    given = floats(input)
-    far_below = _c.lt(given, -5)
-    x = _c.where(far_below, given, -5.0)
-    # The asymptotic series of the error function.
-    inverse = 1 / _c.square(x)
-    series = 1 - inverse * (1 - 3 * inverse * (1 - 5 * inverse * (1 - 7 * inverse)))
-    far = -0.5 * _c.square(x) - _c.log(-x) - 0.5 * math.log(2 * math.pi) + _c.log(series)
-    return _c.where(far_below, far, _c.log(ndtr(_c.where(far_below, -5.0, given))))
+    return sloped(floats(input), _log_ndtr, lambda x: math.sqrt(2 / math.pi) / erfcx(x * -math.sqrt(0.5)))
+
+
+def _log_ndtr(x: Tensor) -> Tensor:
+    below = _c.lt(x, -1)
+    far, near = _c.where(below, x, -1.0), _c.where(below, -1.0, x)
+    of_far = _c.log(erfcx(far * -math.sqrt(0.5)) / 2) - _c.square(far) / 2
+    return _c.where(below, of_far, _c.log1p(_c.erfc(near * math.sqrt(0.5)) / -2))
 
 
 @rounded_once

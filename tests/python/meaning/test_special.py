@@ -55,6 +55,46 @@ def test_incomplete_gamma():
     assert crisol.igammac(a, x).shape == a.shape and crisol.igamma(a.half(), x.half()).dtype is crisol.float16
 
 
+# 17 digits, from sums with 30 digits.
+DOUBLES = {
+    "erfcx": {-5.0: 144009798674.66104, 2.0: 0.25539567631050574, 5.0: 0.11070463773306863, 8.0: 0.069985166200880928},
+    "log_ndtr": {-37.0: -689.03058557689059, -5.1: -15.588487091871466, -1.0: -1.8410216450092635,
+                 0.5: -0.36894641528865639, 5.0: -2.8665161296376359e-7, 8.0: -6.2209605742717858e-16},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype, bound", [(crisol.float32, 2e-6), (crisol.float64, 1e-13)])
+@pytest.mark.parametrize("name", DOUBLES)
+def test_values_to_the_precision_of_the_dtype(name, dtype, bound):
+    points = crisol.tensor(list(DOUBLES[name])).to(dtype)
+    inexact = array_of(points, np.float64) - list(DOUBLES[name])  # -5.1 in float32
+    keep = inexact == 0
+    found = array_of(getattr(special, name)(points), np.float64)
+    np.testing.assert_allclose(found[keep], np.array(list(DOUBLES[name].values()))[keep], rtol=bound)
+
+
+def test_incomplete_gamma_of_doubles():
+    a, x = np.meshgrid(
+        [1e-3, 0.5, 2.5, 9.9, 10.1, 300.0], [1e-3, 0.3, 1.0, 4.0, 9.5, 25.0, 290.0, 310.0], indexing="ij"
+    )
+    wanted = np.vectorize(shares)(a, x)
+    np.testing.assert_allclose(
+        array_of(special.gammainc(*map(crisol.asarray, (a, x)))), wanted, rtol=1e-11, atol=1e-290
+    )
+    upper = array_of(special.gammaincc(*map(crisol.asarray, (a, x))))
+    np.testing.assert_allclose(upper, 1 - wanted, atol=1e-12)
+    # Sums of the first terms of exp(50), without cancellation.
+    assert special.gammaincc(crisol.tensor([2.0], dtype=crisol.float64), 50.0).item() == pytest.approx(
+        51 * math.exp(-50)
+    )
+
+
+def test_gradient_of_log_ndtr():
+    x = crisol.tensor([-200.0, -5.5, -1.0, 0.5, 9.0]).requires_grad_()
+    special.log_ndtr(x).sum().backward()
+    np.testing.assert_allclose(array_of(x.grad), [200.005, 5.6714103, 1.5251353, 0.50916043, 1.0279774e-18], rtol=1e-5)
+
+
 POLYNOMIALS = {
     "chebyshev_polynomial_t": lambda x: 8 * x**4 - 8 * x**2 + 1,
     "chebyshev_polynomial_u": lambda x: 16 * x**4 - 12 * x**2 + 1,
