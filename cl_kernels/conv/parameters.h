@@ -121,16 +121,15 @@ typedef struct {
 } PixelsParameters;
 CHECK_PARAMETERS(PixelsParameters, 64);
 
-// `planes` images of whole numbers, and their padded phases (conv/cpu/pair_images.cl).
+// Images of whole numbers, and their padded phases (conv/cpu/pair_images.cl).
 typedef struct {
-  Long planes;
-  Int height, width, pad_h, pad_w, stride_h, stride_w, phase_h, phase_w, has_zero, unused;
+  Int images, channels, height, width, pad_h, pad_w, stride_h, stride_w, phase_h, phase_w, has_zero, unused;
 } PairImageParameters;
 CHECK_PARAMETERS(PairImageParameters, 48);
 
 // A convolution of the phases (conv/cpu/convolve_pairs.cl). A phase has `phase` elements, and phase_w in a row. Results
-// have `pixels` pixels, and `width` in a row. `run` is the number of neighbours that are read together: 1, 4, 8 or 16.
-// A unit of work has `panels` panels of 16 pixels.
+// have `pixels` pixels, and `width` in a row. `run` is the number of neighbours that are read together: 1, 2, 4, 8
+// or 16. A unit of work has `panels` panels of 16 pixels.
 typedef struct {
   Int images, channels, filters, block, taps_h, taps_w, stride_h, stride_w, dilation_h, dilation_w, phase, phase_w;
   Int pixels, width, run, panels;

@@ -88,10 +88,10 @@ typedef struct {
 } WholeParameters;
 CHECK_PARAMETERS(WholeParameters, 56);
 
-// `batch` products of pairs (product/pairs/multiply_pairs.cl) with m x n results. A unit of work has `block` rows.
+// `batch` products of words (product/pairs/multiply_pairs.cl) with m x n results. A unit of work has `block` rows.
 typedef struct {
   Long batch_a, batch_b, batch_y;
-  Int batch, m, n, pairs, block, unused;
+  Int batch, m, n, words, block, unused;
 } PairParameters;
 CHECK_PARAMETERS(PairParameters, 48);
 
@@ -103,12 +103,12 @@ typedef struct {
 } ScaledParameters;
 CHECK_PARAMETERS(ScaledParameters, 56);
 
-// `count` matrices that product/pairs/pack_pairs.cl packs as pairs. `batch`, `line` and `step` are distances.
+// `count` matrices that product/pairs/pack_pairs.cl packs as words. The Longs and `run` are distances.
 typedef struct {
   Long outer, inner, line, step;
-  Int count, inner_count, lines, depth, zero_step, has_zero;
+  Int run, count, inner_count, lines, runs, depth, zero_step, has_zero;
 } PackPairsParameters;
-CHECK_PARAMETERS(PackPairsParameters, 56);
+CHECK_PARAMETERS(PackPairsParameters, 64);
 
 PARAMETERS_END
 #endif

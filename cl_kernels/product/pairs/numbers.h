@@ -1,24 +1,35 @@
-// The numbers of pairs (product/pairs/pairs.h), 16 bits each: bf16 for TDPBF16PS, otherwise i16.
+// The words that products of whole numbers multiply. A word is an int with WORD_NUMBERS neighbours along the depth, the
+// first one in its lowest bits.
+//
+// A word has two numbers of 16 bits, from which their zero point is subtracted. With TDPBSSD it has four bytes with a
+// sign. A number minus its zero point does not fit in a byte. So u8 minus 128 or i8 as it is becomes a byte, and the
+// product of the zero points is subtracted from the sums (product/pairs/tiles.h).
+#include "common/element.h"
 #include "common/vector.h"
 
-#ifdef TDPBF16PS
-// bf16 has all whole numbers from -256 to 256, so nothing is rounded.
-INLINE uint bf16_of(int number) { return as_uint((float)number) >> 16; }
-INLINE uint16 bf16_of_16(int16 numbers) { return as_uint16(convert_float16(numbers)) >> 16; }
-
-INLINE short number_of(int number) { return (short)bf16_of(number); }
-INLINE short8 numbers_of_8(short8 numbers) {
-  return as_short8(RESIZED(ushort8, as_uint8(convert_float8(numbers)) >> 16));
-}
-INLINE short16 numbers_of_16(short16 numbers) {
-  return as_short16(RESIZED(ushort16, bf16_of_16(RESIZED(int16, numbers))));
-}
-INLINE int pair_of(int first, int second) { return (int)(bf16_of(first) | bf16_of(second) << 16); }
-INLINE int16 pairs_of(int16 first, int16 second) { return as_int16(bf16_of_16(first) | bf16_of_16(second) << 16); }
+#ifdef TDPBSSD
+#define WORD_NUMBERS 4
+#define NUMBER char
 #else
-INLINE short number_of(int number) { return (short)number; }
-INLINE short8 numbers_of_8(short8 numbers) { return numbers; }
-INLINE short16 numbers_of_16(short16 numbers) { return numbers; }
-INLINE int pair_of(int first, int second) { return (first & 0xffff) | second << 16; }
-INLINE int16 pairs_of(int16 first, int16 second) { return (first & 0xffff) | second << 16; }
+#define WORD_NUMBERS 2
+#define NUMBER short
 #endif
+#define NUMBER_BITS (32 / WORD_NUMBERS)
+#define NUMBER_MASK ((1 << NUMBER_BITS) - 1)
+
+// What is subtracted from numbers of a type with a zero point, before they become parts of words.
+#ifdef TDPBSSD
+#define BASE_OF(type, zero) ((type)-1 > (type)0 ? 128 : 0)
+#else
+#define BASE_OF(type, zero) (zero)
+#endif
+
+// 16 numbers of bytes or shorts at any place. PoCL splits vload16 and vstore16 of whole numbers into elements.
+#define UNALIGNED_16(type) OF_TYPE(unaligned_16_, type)
+typedef uchar16 unaligned_16_uchar __attribute__((aligned(1)));
+typedef char16 unaligned_16_char __attribute__((aligned(1)));
+typedef ushort16 unaligned_16_ushort __attribute__((aligned(1)));
+typedef short16 unaligned_16_short __attribute__((aligned(1)));
+typedef int16 unaligned_16_int __attribute__((aligned(4)));
+#define LOAD_16(type, p) (*(__global const UNALIGNED_16(type)*)(p))
+#define STORE_16(type, v, p) (*(__global UNALIGNED_16(type)*)(p) = (v))

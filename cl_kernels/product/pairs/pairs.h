@@ -1,12 +1,12 @@
-// Products of whole numbers from -32767 to 32767, whose sums are i32. Two neighbours along the depth are one pair: an
-// int with the first number in its lower half, and the second one in its upper half. If the depth is odd, the last
-// pair has a 0. x86 processors multiply eight pairs by eight pairs and add each two products in one instruction.
+// Products of whole numbers of one byte minus their zero points, whose sums are i32. The operands are packed as words
+// of neighbours along the depth (product/pairs/numbers.h): pairs of i16, or four bytes. x86 processors multiply vectors
+// of words and add the products of each word in one instruction. If the depth ends within a word, the rest of it is 0.
 //
-// A (m, pairs) is row-major. B is packed in panels of 16 columns: (panels, pairs, 16). Its last panel has zeros in the
-// columns that B does not have.
+// A (m, ROW_SIZE) is row-major. B is packed in panels of 16 columns: (panels, PANEL_LINES, 16). In the place of columns
+// that B does not have, its last panel repeats the last one.
 //
-// TDPBF16PS says that the processor has a matrix unit, which the system lets the process use (product/pairs/tiles.h).
-// The numbers of pairs are then bf16 and lie between -255 and 255.
+// TDPBSSD says that the processor has a matrix unit, which the system lets the process use (product/pairs/tiles.h).
+// Rows and panels then have a multiple of 16 words, and behind them what subtracts the zero points.
 //
 // PMADDWD says that the compiler has the builtin for the instruction. VPDPWSSD says that the compiler's assembler and
 // the device have the instruction of AVX-512 VNNI, which multiplies 16 pairs and adds them to sums. A probe finds both
@@ -16,7 +16,7 @@
 #include "product/pairs/numbers.h"
 #include "product/parameters.h"
 
-#ifdef TDPBF16PS
+#ifdef TDPBSSD
 #define TILE_ROWS 32
 #define TILE_PANELS 2
 #define PAIR_LANES 16
@@ -31,7 +31,7 @@
 #endif
 #define pairv JOIN(int, PAIR_LANES)
 
-#ifndef TDPBF16PS
+#ifndef TDPBSSD
 // sums + the products of a's and b's pairs.
 #if defined(VPDPWSSD) && defined(__AVX512BW__)
 INLINE int16 add_pairs(int16 sums, int16 a, int16 b) {
@@ -49,32 +49,36 @@ INLINE pairv add_pairs(pairv sums, pairv a, pairv b) {
 #endif
 #endif
 
-// 16 numbers of bytes or shorts at any place. PoCL splits vload16 and vstore16 of whole numbers into elements.
-#define UNALIGNED_16(type) OF_TYPE(unaligned_16_, type)
-typedef uchar16 unaligned_16_uchar __attribute__((aligned(1)));
-typedef char16 unaligned_16_char __attribute__((aligned(1)));
-typedef ushort16 unaligned_16_ushort __attribute__((aligned(2)));
-typedef short16 unaligned_16_short __attribute__((aligned(2)));
-typedef int16 unaligned_16_int __attribute__((aligned(4)));
-#define LOAD_16(type, p) (*(__global const UNALIGNED_16(type)*)(p))
-#define STORE_16(type, v, p) (*(__global UNALIGNED_16(type)*)(p) = (v))
+// The sum of the lanes.
+INLINE int sum_16(int16 v) {
+  const int8 eight = v.lo + v.hi;
+  const int4 four = eight.lo + eight.hi;
+  return four.s0 + four.s1 + four.s2 + four.s3;
+}
 
-#ifdef TDPBF16PS
+#ifdef TDPBSSD
 #include "product/pairs/tiles.h"
 #else
-// sums[r] = the sums of row r of A with the columns of a tile. The rows are `row` pairs apart. Of the rows from `rows`
-// on, the last one is read again, and of the panels from `panels` on too.
-INLINE void multiply_tile(pairv sums[TILE_ROWS][2], __global const int* a, long row, int rows,
-                          __global const int* panel, int panels, int pairs) {
+// The words of a line with so many words of numbers. The size of a row, and the lines of a panel.
+#define LINE_WORDS(count) (count)
+#define ROW_SIZE(words) (words)
+#define PANEL_LINES(words) (words)
+INLINE void store_row_terms(__global int* row, int words, int zero, int sum) {}
+INLINE void store_panel_terms(__global int* panel, int words, int16 zero, int16 sums, int depth) {}
+
+// sums[r] = the sums of row r of A with the columns of a tile. Of the rows from `rows` on, the last one is read again,
+// and of the panels from `panels` on too. `shape` is for the matrix unit.
+INLINE void multiply_tile(pairv sums[TILE_ROWS][2], __global const int* a, int rows, __global const int* panel,
+                          int panels, int words, int* shape) {
   __global const int* from[TILE_ROWS];
-  __global const int* second = panel + (TILE_PANELS == 1 ? PAIR_LANES : panels == 1 ? 0 : pairs * 16);
+  __global const int* second = panel + (TILE_PANELS == 1 ? PAIR_LANES : panels == 1 ? 0 : words * 16);
 #pragma unroll
   for (int r = 0; r < TILE_ROWS; ++r) {
-    from[r] = a + min(r, rows - 1) * row;
+    from[r] = a + min(r, rows - 1) * (long)words;
     sums[r][0] = sums[r][1] = 0;
   }
   NO_UNROLL
-  for (int t = 0; t < pairs; ++t) {
+  for (int t = 0; t < words; ++t) {
     const pairv left = *(__global const pairv*)(panel + t * 16), right = *(__global const pairv*)(second + t * 16);
 #pragma unroll
     for (int r = 0; r < TILE_ROWS; ++r) {
@@ -84,4 +88,5 @@ INLINE void multiply_tile(pairv sums[TILE_ROWS][2], __global const int* a, long 
     }
   }
 }
+INLINE void end_tiles() {}
 #endif

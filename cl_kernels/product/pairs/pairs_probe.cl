@@ -17,8 +17,8 @@ INLINE bool may_use_tiles() {
 // Whether the processor has the instruction, and the process may use it. The compiler's target may be an older
 // processor than the device.
 INLINE bool has_instruction() {
-#if defined(TDPBF16PS)
-  const uint units = 1u << 22 | 1u << 24;  // Products of bf16, and tiles.
+#if defined(TDPBSSD)
+  const uint units = 1u << 24 | 1u << 25;  // Tiles, and products of their bytes.
   return (features().y & units) == units && may_use_tiles();
 #elif defined(VPDPWSSD) && defined(__AVX512BW__)
   return (features().x >> 11 & 1) != 0;
@@ -29,18 +29,19 @@ INLINE bool has_instruction() {
 #endif
 }
 
-#ifdef TDPBF16PS
-// y has places for the operands behind the result: a row of two pairs, and a panel.
+#ifdef TDPBSSD
+// y has places for the operands behind the result: a row of one word, and a panel.
 __kernel void pairs_probe(__global int* y, const ulong y_offset) {
   if (!has_instruction()) return;
-  __global int *a = y + y_offset + 16, *b = a + 16;
-  for (int i = 0; i < 16; ++i) {
-    a[i] = i == 0 ? pair_of(-127, -1) : 0;
-    b[i] = pair_of(i, i * i);
-    b[i + 16] = pair_of(1, 1);
-  }
+  __global int *a = y + y_offset + 16, *b = a + ROW_SIZE(16);
+  for (int i = 0; i < ROW_SIZE(16); ++i) a[i] = 0;
+  for (int i = 0; i < PANEL_LINES(16) * 16; ++i) b[i] = 0;
+  a[0] = as_int((char4)(-127, -1, -1, 0));
+  for (int i = 0; i < 16; ++i) b[i] = as_int((char4)((char)i, (char)(i * i / 2), (char)(i * i - i * i / 2), 1));
   int16 sums[TILE_ROWS][2];
-  multiply_tile(sums, a, 2, 1, b, 1, 2);
+  int shape = 0;
+  multiply_tile(sums, a, 1, b, 1, 16, &shape);
+  end_tiles();
   STORE_16(int, sums[0][0] + 1, y + y_offset);
 }
 #else

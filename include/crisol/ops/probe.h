@@ -24,8 +24,8 @@ CRISOL_API std::vector<ProbeResult> probe_results(Device device = Device());
 /// result "none". The names and results are:
 ///
 ///   matrix_tf32, matrix_fp16, matrix_bf16   a unit as matrix_units() names it
-///   pairs                                   "tdpbf16ps", "vpdpwssd" or "pmaddwd": instructions of x86 that multiply
-///                                           pairs of 16 bits
+///   pairs                                   "tdpbssd", "vpdpwssd" or "pmaddwd": instructions of x86 that multiply
+///                                           bytes, or pairs of 16 bits
 ///   bytes                                   "vpdpbusd": an instruction of x86 that multiplies 64 bytes
 ///   shuffle                                 "nvidia": its instruction shfl.sync, by inline PTX
 ///

@@ -21,7 +21,7 @@ std::size_t centre_numbers(Graph& graph, Device device) {
   // The device is asked only for a graph of bytes, because its answer takes a probe in each process.
   const auto gives_bytes = [](const Node& node) { return node.run.centred != nullptr; };
   const bool has_bytes = std::any_of(graph.nodes.begin(), graph.nodes.end(), gives_bytes);
-  if (!has_bytes || !ops::prefers_pairs(device)) return 0;
+  if (!has_bytes || !ops::takes_centred(device)) return 0;
   const Uses uses(graph);
   std::size_t centred = 0;
   for (Node& node : graph.nodes) {

@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* of_windows = "convolve_pairs";
 
-/// How many neighbours of a result's row the kernel reads together.
+/// How many neighbours of a result the kernel reads together, of rows of so many pixels.
 std::int32_t run_of(std::int64_t width) {
   for (const std::int32_t run : {16, 8, 4, 2})
     if (width % run == 0) return run;
@@ -28,19 +28,22 @@ std::int32_t run_of(std::int64_t width) {
 
 /// The pixels of a unit of work: those of a tile, or all pixels if they are few and the filters do not stay in the L2
 /// cache. Each part of the filters is then read from memory once.
-std::int64_t columns_of_unit(std::int64_t columns, std::int64_t tile, std::int64_t pairs_of_filters) {
-  constexpr std::int64_t most_tiles = 4, pairs_in_cache = std::int64_t{1} << 18;
+std::int64_t columns_of_unit(std::int64_t columns, std::int64_t tile, std::int64_t words_of_filters) {
+  constexpr std::int64_t most_tiles = 4, words_in_cache = std::int64_t{1} << 18;
   const std::int64_t tiles = ceil_div(columns, tile);
-  return tiles <= most_tiles && pairs_of_filters > pairs_in_cache ? tiles * tile : tile;
+  return tiles <= most_tiles && words_of_filters > words_in_cache ? tiles * tile : tile;
 }
 
-/// The padded phases of x: 16 bits (planes, phases, phase_h, phase_w).
+/// The padded phases of x, and behind them the zero point of their words.
 Tensor phases_of(const Tensor& x, const Tensor& zero, const PairWindows& w, std::int64_t phase_h,
                  std::int64_t phase_w) {
-  const std::int64_t planes = x.size(0) * x.size(1);
+  runtime::DeviceState& device = state_of(x);
   const Contiguous images(x);
-  const Tensor y = empty({planes, w.strides[0] * w.strides[1], phase_h, phase_w}, DType::i16, x.device());
-  const kernels::PairImageParameters parameters{.planes = planes,
+  const std::int64_t rows =
+      x.size(0) * word_layout(device, x.size(1), 1).groups * w.strides[0] * w.strides[1] * phase_h;
+  const Tensor y = empty({rows * phase_w + 1}, DType::i32, x.device());
+  const kernels::PairImageParameters parameters{.images = number(x.size(0)),
+                                                .channels = number(x.size(1)),
                                                 .height = number(x.size(2)),
                                                 .width = number(x.size(3)),
                                                 .pad_h = number(w.pads[0]),
@@ -51,11 +54,10 @@ Tensor phases_of(const Tensor& x, const Tensor& zero, const PairWindows& w, std:
                                                 .phase_w = number(phase_w),
                                                 .has_zero = zero.defined() ? 1 : 0,
                                                 .unused = 0};
-  runtime::DeviceState& device = state_of(y);
   runtime::Defines defines = number_defines(device);
   defines.add({"T", number_type(x.dtype())});
   runtime::launch(device, {"conv/cpu/pair_images.cl", "pair_images", defines},
-                  dispatch::persistent_range(dispatch::target_of(device), planes, y.numel() / planes), in(images),
+                  dispatch::persistent_range(dispatch::target_of(device), rows, phase_w), in(images),
                   zero.defined() ? in(zero) : runtime::BufferView(in(images)), out(y), struct_arg(parameters));
   return y;
 }
@@ -78,8 +80,11 @@ Tensor convolve_pairs(const Tensor& x, const Tensor& zero, const Tensor& filters
   require(x.dim() == 4 && is_of_bytes(x.dtype()), of_windows, "images of u8 or i8 expected");
   require(!zero.defined() || (zero.dtype() == x.dtype() && zero.numel() == 1), of_windows,
           "a zero point of one number of ", x.dtype(), " expected");
-  const std::int64_t depth = x.size(1) * w.taps[0] * w.taps[1], pairs = ceil_div(depth, 2), m = filters.size(1);
-  require(filters.size(2) == pairs, of_windows, "filters of ", filters.size(2), " pairs, ", pairs, " pairs expected");
+  runtime::DeviceState& device = state_of(x);
+  const WordLayout words = word_layout(device, x.size(1), w.taps[0] * w.taps[1]);
+  const std::int64_t m = filters.size(1);
+  require(filters.size(2) == words.row, of_windows, "filters of ", filters.size(2), " words, ", words.row,
+          " words expected");
   const Tensor y = empty(shape_of_pairs(x, m, w), by.result, x.device());
   if (y.numel() == 0) return y;
   require(x.size(1) > 0, of_windows, "images without channels");
@@ -88,22 +93,22 @@ Tensor convolve_pairs(const Tensor& x, const Tensor& zero, const Tensor& filters
     return y.size(2 + static_cast<int>(i)) + (w.taps[i] - 1) * w.dilations[i] / w.strides[i];
   };
   const std::int64_t phase_h = phase_size(0), phase_w = phase_size(1);
-  require(columns < INT32_MAX && 16 * x.size(1) * w.strides[0] * w.strides[1] * phase_h * phase_w < INT32_MAX,
+  require(columns < INT32_MAX && 16 * words.groups * w.strides[0] * w.strides[1] * phase_h * phase_w < INT32_MAX,
           of_windows, "images of shape ", x.shape(), " are too large");
 
-  runtime::DeviceState& device = state_of(y);
   const dispatch::Target target = dispatch::target_of(device);
   const std::int64_t tile_rows = pair_rows(device), tiles = ceil_div(m, tile_rows);
-  const std::int64_t tile = columns_of_unit(columns, pair_columns(device), m * pairs);
+  const std::int64_t tile = columns_of_unit(columns, pair_columns(device), m * words.count);
   const std::int64_t across = ceil_div(columns, tile);
   // With few pixels the filters are cut too, although each block packs the windows again.
   const std::int64_t wanted = std::min(tiles, ceil_div(std::int64_t{target.info.compute_units}, across));
   const std::int64_t block = ceil_div(tiles, wanted) * tile_rows;
   const std::int64_t units = across * ceil_div(m, block);
   const runtime::NdRange range =
-      dispatch::persistent_range(target, units, (block / tile_rows + tile / 8) * (pairs + 32));
+      dispatch::persistent_range(target, units, (block / tile_rows + tile / 8) * (words.count + 32));
   const Tensor images = phases_of(x, zero, w, phase_h, phase_w);
-  const Tensor scratch = empty({static_cast<std::int64_t>(range.global[0]), pairs, tile}, DType::i32, x.device());
+  const Tensor scratch =
+      empty({static_cast<std::int64_t>(range.global[0]), words.panel_lines, tile}, DType::i32, x.device());
   const kernels::PairConvolutionParameters parameters{.images = number(x.size(0)),
                                                       .channels = number(x.size(1)),
                                                       .filters = number(m),
@@ -118,7 +123,7 @@ Tensor convolve_pairs(const Tensor& x, const Tensor& zero, const Tensor& filters
                                                       .phase_w = number(phase_w),
                                                       .pixels = number(pixels),
                                                       .width = number(width),
-                                                      .run = run_of(width),
+                                                      .run = run_of(phase_w == width ? pixels : width),
                                                       .panels = number(tile / 16)};
   const ScaledArgs scaled(of_windows, by, y, m, columns, {.row = pixels, .width = pixels, .image = m * pixels}, f);
   runtime::launch(device,

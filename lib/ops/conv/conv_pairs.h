@@ -13,7 +13,7 @@ struct PairWindows {
 };
 
 /// The sums of images x (N, C, H, W) of u8 or i8, minus their zero point (one number, or undefined), with filters. The
-/// filters are packed by pack_rows: (1, filters, pairs), of C * taps numbers each. The result is (N, filters, …). The
+/// filters are packed by pack_filters. The result is (N, filters, …). The
 /// factors `left` and the bias of Scaling are for filters.
 Tensor convolve_pairs(const Tensor& x, const Tensor& zero, const Tensor& filters, const PairWindows& windows,
                       const Scaling& by, const ProductEpilogue* epilogue = nullptr);

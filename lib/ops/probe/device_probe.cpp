@@ -21,7 +21,7 @@ using dispatch::ProbeOutcome;
 constexpr std::array names = {"matrix_tf32", "matrix_fp16", "matrix_bf16", "pairs", "bytes", "shuffle"};
 
 bool can_find(const std::string& name, const std::string& found) {
-  if (name == "pairs") return found == "pmaddwd" || found == "vpdpwssd" || found == "tdpbf16ps";
+  if (name == "pairs") return found == "pmaddwd" || found == "vpdpwssd" || found == "tdpbssd";
   if (name == "bytes") return found == "vpdpbusd";
   return name == "shuffle" ? found == "nvidia" : dispatch::matrix_unit_named(found) != dispatch::MatrixUnit::Kind::none;
 }

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "base/byte_dtype.h"
+#include "base/ceil_div.h"
 #include "crisol/dtype_table.h"
 #include "dispatch/device_defines.h"
 #include "dispatch/target.h"
@@ -23,7 +24,7 @@ struct Instruction {
 
 // The fastest first.
 constexpr Instruction instructions[]{
-    {"tdpbf16ps", "TDPBF16PS", 32, 32, 16}, {"vpdpwssd", "VPDPWSSD", 6, 32, 16}, {"pmaddwd", "PMADDWD", 6, 16, 8}};
+    {"tdpbssd", "TDPBSSD", 32, 32, 16}, {"vpdpwssd", "VPDPWSSD", 6, 32, 16}, {"pmaddwd", "PMADDWD", 6, 16, 8}};
 constexpr Instruction without_instruction{"none", nullptr, 6, 16, 8};
 
 const Instruction& instruction_of(runtime::DeviceState& device) {
@@ -35,7 +36,7 @@ const Instruction& instruction_of(runtime::DeviceState& device) {
 
 /// Whether the kernels give the right numbers with the instruction.
 bool multiplies_pairs(runtime::DeviceState& device, const Instruction& instruction) {
-  constexpr int operands = 48;  // Behind the result.
+  constexpr int operands = 320;  // Behind the result.
   const Tensor y = zeros({instruction.lanes + operands}, DType::i32, Device(device));
   runtime::launch(device, {"product/pairs/pairs_probe.cl", "pairs_probe", {{instruction.define, 1}}}, {{1}, {1}},
                   out(y));
@@ -69,7 +70,21 @@ dispatch::ProbeOutcome found_pairs(runtime::DeviceState& device) {
   });
 }
 
+namespace {
+
 bool has_matrix_unit(runtime::DeviceState& device) { return &instruction_of(device) == instructions; }
+
+}  // namespace
+
+bool takes_centred(Device device) { return prefers_pairs(device) && !has_matrix_unit(device.state()); }
+
+WordLayout word_layout(runtime::DeviceState& device, std::int64_t depth, std::int64_t runs) {
+  const bool has_unit = has_matrix_unit(device);
+  const std::int64_t groups = ceil_div(depth, has_unit ? 4 : 2), count = groups * runs;
+  if (!has_unit) return {groups, count, count, count};
+  const std::int64_t words = ceil_div(count, 16) * 16;
+  return {groups, words, words + 16, words + 2};
+}
 
 bool prefers_pairs(Device device) { return found_pairs(device.state()).found != "none"; }
 

@@ -9,7 +9,7 @@
 
 namespace crisol::ops {
 
-/// The outcome of the probe for an instruction that multiplies pairs: "tdpbf16ps", "vpdpwssd", "pmaddwd" or "none". It
+/// The outcome of the probe for an instruction that multiplies words: "tdpbssd", "vpdpwssd", "pmaddwd" or "none". It
 /// runs on CPUs only.
 dispatch::ProbeOutcome found_pairs(runtime::DeviceState& device);
 
@@ -17,18 +17,29 @@ dispatch::ProbeOutcome found_pairs(runtime::DeviceState& device);
 /// device has such an instruction. They are right on every device that runs loops of the product's depth to the end.
 bool prefers_pairs(Device device);
 
-/// Whether the device's instruction is one of a matrix unit. Then the numbers of pairs are bf16, else i16.
-bool has_matrix_unit(runtime::DeviceState& device);
+/// Whether pack_rows takes numbers of i16 from which the zero point is subtracted: the words of the fastest products
+/// are pairs of such numbers.
+bool takes_centred(Device device);
 
-/// The numbers of x, minus their zero point, as pairs (product/pairs/pairs.h). x and zero have one dtype, u8 or i8.
-/// Rows are the lines of x (…, m, k), with the result (count, m, pairs). Columns are the lines of x (…, k, n), with the
-/// result (count, panels, pairs, 16). The zero point broadcasts to x and has one number for a line. It may be
-/// undefined.
+/// The sizes of packed lines of `runs` runs of `depth` numbers (product/pairs/pairs.h). Each run fills whole words.
+struct WordLayout {
+  std::int64_t groups;       ///< The words of a run.
+  std::int64_t count;        ///< The words of a line.
+  std::int64_t row;          ///< ROW_SIZE.
+  std::int64_t panel_lines;  ///< PANEL_LINES.
+};
+WordLayout word_layout(runtime::DeviceState& device, std::int64_t depth, std::int64_t runs);
+
+/// The numbers of x with their zero point, as words (product/pairs/pairs.h). x and zero have one dtype, u8 or i8. Rows
+/// are the lines of x (…, m, k), with the result (count, m, row). Columns are the lines of x (…, k, n), with the result
+/// (count, panels, panel_lines, 16). Filters (m, channels, taps) become rows (1, m, row) with a run of channels for
+/// each tap. The zero point broadcasts to x and has one number for a line. It may be undefined.
 ///
-/// Numbers of i16 for pack_rows have no zero point, and lie between -255 and 255. They are pairs as they are, if rows
-/// have an even length and the numbers of pairs are i16.
+/// Numbers of i16 for pack_rows have no zero point. takes_centred says where they are allowed. They are pairs as they
+/// are, if rows have an even length.
 Tensor pack_rows(const Tensor& x, const Tensor& zero);
 Tensor pack_panels(const Tensor& x, const Tensor& zero);
+Tensor pack_filters(const Tensor& x, const Tensor& zero);
 
 /// What becomes of the sums. Tensors may be undefined. left has a number for each row or one number, and right for each
 /// column or one number. Results of bytes need both.
@@ -63,9 +74,9 @@ struct ScaledArgs {
 std::int64_t pair_rows(runtime::DeviceState& device);
 std::int64_t pair_columns(runtime::DeviceState& device);
 
-/// Defines of the programs that make the numbers of pairs.
+/// Defines of the programs that make words.
 runtime::Defines number_defines(runtime::DeviceState& device);
-/// Defines of the programs of a device that multiply pairs, for results of a dtype and an epilogue.
+/// Defines of the programs of a device that multiply words, for results of a dtype and an epilogue.
 runtime::Defines pair_defines(runtime::DeviceState& device, DType result, const ProductEpilogue* epilogue);
 
 /// (count, m, n) from packed rows and panels, scaled. Either may have one matrix for all products. Results of f32 and

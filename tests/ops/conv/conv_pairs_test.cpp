@@ -49,8 +49,8 @@ struct Operands {
 
   Tensor convolve(const ops::Scaling& by) const {
     const Tensor packed =
-        ops::pack_rows(tensor(weight, {filters, size.c * windows.taps[0] * windows.taps[1]}, DType::i8),
-                       tensor(zeros, {filters, 1}, DType::i8));
+        ops::pack_filters(tensor(weight, {filters, size.c, windows.taps[0] * windows.taps[1]}, DType::i8),
+                          has_zeros ? tensor(zeros, {filters, 1, 1}, DType::i8) : Tensor());
     return ops::convolve_pairs(tensor(x, {size.n, size.c, size.h, size.w}, x_type), tensor({x_zero}, {1}, x_type),
                                packed, windows, by);
   }
@@ -66,7 +66,7 @@ struct Operands {
                              w = column * windows.strides[1] - windows.pads[1] + j * windows.dilations[1];
           if (h < 0 || h >= size.h || w < 0 || w >= size.w) continue;
           all += (x[static_cast<std::size_t>(((image * size.c + c) * size.h + h) * size.w + w)] - x_zero) *
-                 (weight[at] - zeros[static_cast<std::size_t>(filter)]);
+                 (weight[at] - (has_zeros ? zeros[static_cast<std::size_t>(filter)] : 0));
         }
     return all;
   }
@@ -83,6 +83,7 @@ struct Operands {
   DType x_type;
   Images size;
   std::int64_t filters, x_zero;
+  bool has_zeros = true;
   ops::PairWindows windows;
   Numbers x, weight, zeros;
 };
@@ -106,6 +107,10 @@ TEST_CASE("conv pairs: windows of all kinds") {
   check_sums({DType::i8, {2, 4, 9, 11}, 3, {{2, 3}, {2, 3}, {3, 2}, {2, 1}, {0, 3}}});
   check_sums({DType::u8, {1, 5, 8, 8}, 6, {{1, 1}, {2, 2}, {1, 1}, {0, 0}, {0, 0}}});
   check_sums({DType::u8, {2, 1, 12, 30}, 13, {{5, 2}, {1, 3}, {1, 1}, {0, 4}, {2, 0}}});
+  // Groups of channels that are not full, and rows of more than 16 pixels.
+  check_sums({DType::i8, {2, 6, 9, 37}, 5, {{3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}}});
+  check_sums({DType::u8, {2, 9, 20, 33}, 35, {{3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}});
+  check_sums({DType::u8, {1, 67, 7, 7}, 33, {{1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}}});
 }
 
 TEST_CASE("conv pairs: zero points at the ends of the range") {
@@ -114,6 +119,8 @@ TEST_CASE("conv pairs: zero points at the ends of the range") {
     const bool has_sign = zero == -128 || zero == 127;
     Operands o(has_sign ? DType::i8 : DType::u8, {1, 3, 6, 9}, 4, {{3, 2}, {1, 2}, {1, 1}, {1, 1}, {2, 0}});
     o.x_zero = zero;
+    check_sums(o);
+    o.has_zeros = false;
     check_sums(o);
   }
 }
@@ -153,17 +160,18 @@ TEST_CASE("conv pairs: results are scaled by filter, rounded and saturate") {
 }
 
 TEST_CASE("conv pairs: bad operands are refused") {
-  const Tensor x = zeros({1, 2, 4, 4}, DType::u8), filters = ops::pack_rows(zeros({3, 18}, DType::i8), {});
+  const Tensor x = zeros({1, 2, 4, 4}, DType::u8), filters = ops::pack_filters(zeros({3, 2, 9}, DType::i8), {});
   const ops::PairWindows three{{3, 3}, {1, 1}, {1, 1}, {0, 0}, {0, 0}}, five{{5, 5}, {1, 1}, {1, 1}, {0, 0}, {0, 0}};
   testing::check_error([&] { ops::convolve_pairs(x.to(DType::f32), {}, filters, three, {}); }, {"u8 or i8"});
   testing::check_error([&] { ops::convolve_pairs(x, zeros({2}, DType::u8), filters, three, {}); },
                        {"one number of u8"});
-  const Tensor nothing = zeros({1, 0, 4, 4}, DType::u8), no_filters = ops::pack_rows(zeros({3, 0}, DType::i8), {});
+  const Tensor nothing = zeros({1, 0, 4, 4}, DType::u8),
+               no_filters = ops::pack_filters(zeros({3, 0, 9}, DType::i8), {});
   testing::check_error([&] { ops::convolve_pairs(nothing, {}, no_filters, three, {}); }, {"without channels"});
-  testing::check_error([&] { ops::convolve_pairs(x, {}, filters, five, {}); }, {"9 pairs, 25 pairs expected"});
+  testing::check_error([&] { ops::convolve_pairs(x, {}, filters, five, {}); }, {"words expected"});
   testing::check_error(
       [&] {
-        ops::convolve_pairs(x, {}, ops::pack_rows(zeros({3, 50}, DType::i8), {}), five, {});
+        ops::convolve_pairs(x, {}, ops::pack_filters(zeros({3, 2, 25}, DType::i8), {}), five, {});
       },
       {"a window of 5 elements"});
 }

@@ -95,10 +95,16 @@ TEST_CASE("pairs: all types of bytes, odd sizes and zero points") {
       check_sums({a, b, 13, 40, 35, 13, 35});
       check_sums({a, b, 6, 70, 16, 0, 1});
       check_sums({a, b, 9, 131, 50, 1, 50, true});
-      // Parts of tiles of 16 and 32 rows, and depths of one, two and three chunks with exact sums.
+      // Parts of tiles of 16 and 32 rows, and depths of several tiles.
       check_sums({a, b, 17, 256, 49, 1, 49, true});
       check_sums({a, b, 47, 290, 33, 1, 33, true});
       check_sums({a, b, 33, 545, 16, 0, 0, true});
+      // One row, one column, and a zero point of its own for each row and column.
+      check_sums({a, b, 1, 100, 33, 1, 1, true});
+      check_sums({a, b, 37, 100, 1, 37, 1, true});
+      check_sums({a, b, 40, 64, 40, 40, 40, true});
+      check_sums({a, b, 16, 63, 32, 1, 0});
+      check_sums({a, b, 18, 65, 3, 0, 3});
     }
 }
 
@@ -106,15 +112,15 @@ TEST_CASE("pairs: the instruction that adds products to sums is used where the d
   std::ifstream processor("/proc/cpuinfo");
   const std::string text((std::istreambuf_iterator<char>(processor)), {});
   const auto has = [&](const char* feature) { return text.find(feature) != std::string::npos; };
-  const bool has_vnni = has(" avx512_vnni"), has_tiles = has(" amx_tile") && has(" amx_bf16");
+  const bool has_vnni = has(" avx512_vnni"), has_tiles = has(" amx_tile") && has(" amx_int8");
   const std::string found = ops::found_pairs(Device().state()).found;
   // PoCL names the instructions for which it compiles. The system may refuse the permission for tiles.
   if (has_vnni && Device().info().name.find("avx512") != std::string::npos)
-    CHECK((found == "vpdpwssd" || (has_tiles && found == "tdpbf16ps")));
+    CHECK((found == "vpdpwssd" || (has_tiles && found == "tdpbssd")));
   if (!has_vnni && !text.empty()) CHECK(found != "vpdpwssd");
-  if (!has_tiles && !text.empty()) CHECK(found != "tdpbf16ps");
-  CHECK(ops::pair_columns(Device().state()) == (found == "vpdpwssd" || found == "tdpbf16ps" ? 32 : 16));
-  CHECK(ops::pair_rows(Device().state()) == (found == "tdpbf16ps" ? 32 : 6));
+  if (!has_tiles && !text.empty()) CHECK(found != "tdpbssd");
+  CHECK(ops::pair_columns(Device().state()) == (found == "vpdpwssd" || found == "tdpbssd" ? 32 : 16));
+  CHECK(ops::pair_rows(Device().state()) == (found == "tdpbssd" ? 32 : 6));
 }
 
 TEST_CASE("pairs: products of bytes by products of floats are exact where there is no instruction") {
@@ -148,6 +154,10 @@ TEST_CASE("pairs: sums near the ends of i32") {
   CHECK(numbers_of(ops::multiply_pairs(above, panels, 1)) == Numbers{-greatest});
   CHECK(numbers_of(ops::multiply_pairs(below, panels, 1)) == Numbers{greatest});
   CHECK(ops::multiply_pairs(below, panels, 1, {.result = DType::f32}).item() == static_cast<float>(greatest));
+  // Sums beyond the ends are right modulo 2^32.
+  const Tensor white = full({2, 33100}, 255, DType::u8);
+  CHECK(numbers_of(ops::multiply_pairs(ops::pack_rows(white, {}), ops::pack_panels(white.narrow(0, 0, 1).t(), {}),
+                                       1)) == Numbers(2, 33100LL * 255 * 255 - (1LL << 32)));
   const Tensor one = full({}, 1.0);
   for (const DType dtype : {DType::u8, DType::i8}) {
     const ops::Scaling by{.result = dtype, .left = one, .right = one, .zero = zero(100, dtype)};
@@ -263,6 +273,9 @@ TEST_CASE("pairs: bad operands are refused") {
   testing::check_error([&] { ops::pack_rows(bytes.to(DType::i32), {}); }, {"[multiply_pairs]", "u8 or i8"});
   testing::check_error([&] { ops::pack_rows(bytes, zeros({3, 1}, DType::u8)); }, {"(3, 1)"});
   testing::check_error([&] { ops::pack_panels(bytes, zeros({6}, DType::i8)); }, {"zero point of i8"});
-  testing::check_error([&] { ops::multiply_pairs(ops::pack_rows(bytes, {}), ops::pack_panels(bytes, {}), 6); },
-                       {"do not fit"});
+  testing::check_error(
+      [&] {
+        ops::multiply_pairs(ops::pack_rows(bytes, {}), ops::pack_panels(zeros({90, 6}, DType::u8), {}), 6);
+      },
+      {"do not fit"});
 }

@@ -34,7 +34,7 @@ KeptNumbers::Make digits(Sums sums, std::int64_t groups) {
   return [=](const Tensor& weight, const Tensor& zero) {
     require(weight.dim() >= 3, "onnx", "filters of shape ", weight.shape());
     if (groups == 1 && weight.dim() <= 4 && is_of_bytes(weight.dtype()) && ops::prefers_pairs(weight.device()))
-      return std::vector<Tensor>{ops::pack_rows(weight.flatten(1, -1), for_filters(zero, 2))};
+      return std::vector<Tensor>{ops::pack_filters(weight.flatten(2, -1), for_filters(zero, 3))};
     Tensor rest = centred(weight, for_filters(zero, weight.dim()));
     if (sums == Sums::rounded || weight.numel() == 0) return std::vector<Tensor>{rest};
     const Digits& chosen = digits_for(weight.numel() / weight.size(0));
