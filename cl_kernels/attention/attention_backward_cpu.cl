@@ -22,6 +22,7 @@ typedef struct {
   __global float* panels;              // Panels of the block's rows: [width / NR][rows][NR]
   __global float* scores;              // [block][length]: weights, or gradients of scores.
   __global float* sums;                // [keys][width]: the gradient of the keys.
+  __global float* copy;                // MR rows as floats: [MR][width]
 } Side;
 
 // What the two sides share.
@@ -40,7 +41,8 @@ INLINE __global float* divide_scratch(__global float* at, Side* side, const Atte
   side->panels = side->columns + (long)p->key_block * size;
   side->scores = side->panels + (long)p->block * side->width;
   side->sums = side->scores + (long)p->block * (p->key_block + VW);
-  return side->sums + (long)p->keys * side->width;
+  side->copy = side->sums + (long)p->keys * side->width;
+  return side->copy + MR * side->width;
 }
 
 INLINE void clear(__global float* x, long count) {
@@ -98,7 +100,7 @@ INLINE void take_rows(const Common* c, const Side sides[2], const AttentionParam
   NO_UNROLL
   for (int x = 0; x <= pass; ++x)
     score_rows(sides[x].scores + row * c->length, c->length, sides[x].rows + (begin + row) * sides[x].row, sides[x].row,
-               rows, sides[x].columns, most, sides[x].size, x == 0 ? scale : 1.0f);
+               rows, sides[x].columns, most, sides[x].size, x == 0 ? scale : 1.0f, sides[x].copy);
   NO_UNROLL
   for (int i = 0; i < rows; ++i) {
     __global float* weights = sides[0].scores + (row + i) * c->length;

@@ -11,7 +11,8 @@
 // holds:
 //
 //   keys [ceil(key_block / NR)][depth][NR], values [ceil(columns / NR)][key_block][NR], weights [MR][key_block],
-//   sums [block][ceil(columns / NR) * NR], and for each row of the block the greatest score and the total weight.
+//   queries as floats [MR][ceil(depth / VW) * VW], sums [block][ceil(columns / NR) * NR], and for each row of the block
+//   the greatest score and the total weight.
 //
 // block is a multiple of MR, and key_block of NR. Rows of q and y are contiguous. v has contiguous rows or contiguous
 // columns. One of the strides of k is 1. q, k, v and y are stored as STORED, the bias as floats.
@@ -26,7 +27,7 @@ INLINE void store_row(__global STORED* y, __global const float* sums, int column
 
 // The scratch of a work-item.
 typedef struct {
-  __global float *keys, *values, *weights, *sums, *greatest, *total;
+  __global float *keys, *values, *weights, *sums, *greatest, *total, *queries;
   int width, length;  // Width of a row of sums, and length of a row of weights.
 } Scratch;
 
@@ -37,7 +38,8 @@ INLINE Scratch scratch_of(__global float* first, const AttentionParameters* p) {
   s.keys = first;
   s.values = s.keys + (long)s.length * p->depth;
   s.weights = s.values + (long)s.length * s.width;
-  s.sums = s.weights + MR * s.length;
+  s.queries = s.weights + MR * s.length;
+  s.sums = s.queries + MR * ((p->depth + VW - 1) / VW * VW);
   s.greatest = s.sums + (long)p->block * s.width;
   s.total = s.greatest + p->block;
   return s;
@@ -62,7 +64,7 @@ INLINE void add_keys(const Scratch* s, const AttentionParameters* p, __global co
     const int rows = min(MR, end - row);
     const int seen = p->causal ? min(count, row + rows - first) : count;
     if (seen <= 0) continue;
-    score_rows(s->weights, s->length, q + row * q_row, q_row, rows, s->keys, seen, p->depth, scale);
+    score_rows(s->weights, s->length, q + row * q_row, q_row, rows, s->keys, seen, p->depth, scale, s->queries);
     float shrink[MR];
     NO_UNROLL
     for (int i = 0; i < MR; ++i) shrink[i] = 0.0f;

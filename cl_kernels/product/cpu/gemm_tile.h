@@ -7,7 +7,6 @@
 // The accumulators must stay in registers: 32 registers hold 12 x 2 or 8 x 3 accumulators, 16 registers hold 4 x 3.
 #include "product/cpu/prefetch.h"
 #include "common/vector.h"
-#include "common/element.h"
 
 #ifndef MR
 #if VW == 16
@@ -47,20 +46,21 @@ INLINE void tile_multiply(floatv acc[MR * NV], __global const float* a, long a_s
   }
 }
 
-// Defines NAME, the same for an `a` of `type` that is not a panel: a[i * a_row + k] is the element of row i < rows.
-// b_step is NR.
-#define DEFINE_MULTIPLY_ROWS(NAME, type)                                                                            \
-  INLINE void NAME(floatv acc[MR * NV], __global const type* a, long a_row, int rows, __global const float* b,      \
-                   int depth) {                                                                                     \
-    __global const type* from[MR];                                                                                  \
-    _Pragma("unroll") for (int i = 0; i < MR; ++i) from[i] = a + min(i, rows - 1) * a_row;                          \
-    for (int k = 0; k < depth; ++k, b += NR) {                                                                      \
-      floatv bv[NV];                                                                                                \
-      _Pragma("unroll") for (int v = 0; v < NV; ++v) bv[v] = ALIGNED_CONST(b + v * VW);                             \
-      _Pragma("unroll") for (int i = 0; i < MR; ++i) {                                                              \
-        const floatv av = (floatv)(LOAD(type, from[i], k));                                                         \
-        _Pragma("unroll") for (int v = 0; v < NV; ++v) acc[i * NV + v] = FMA(av, bv[v], acc[i * NV + v]);           \
-      }                                                                                                             \
-    }                                                                                                               \
+// The same for an `a` that is not a panel: a[i * a_row + k] is the element of row i < rows. b_step is NR.
+INLINE void tile_multiply_rows(floatv acc[MR * NV], __global const float* a, long a_row, int rows,
+                               __global const float* b, int depth) {
+  __global const float* from[MR];
+#pragma unroll
+  for (int i = 0; i < MR; ++i) from[i] = a + min(i, rows - 1) * a_row;
+  for (int k = 0; k < depth; ++k, b += NR) {
+    floatv bv[NV];
+#pragma unroll
+    for (int v = 0; v < NV; ++v) bv[v] = ALIGNED_CONST(b + v * VW);
+#pragma unroll
+    for (int i = 0; i < MR; ++i) {
+      const floatv av = (floatv)(from[i][k]);
+#pragma unroll
+      for (int v = 0; v < NV; ++v) acc[i * NV + v] = FMA(av, bv[v], acc[i * NV + v]);
+    }
   }
-DEFINE_MULTIPLY_ROWS(tile_multiply_rows, float)
+}

@@ -60,7 +60,8 @@ PlanOr plan_attention_rows(const AttentionProblem& p, const Target& target, std:
   const std::int64_t iterations =
       p.keys * (p.depth + width + panels * (p.depth / tile_columns + width / tile_columns + 2 * tile_rows));
   if (const char* reason = target.against_iterations(iterations)) return reason;
-  const std::int64_t slice = rounded_up(key_block * (p.depth + width + tile_rows) + block * (width + 2), 16);
+  const std::int64_t slice = rounded_up(
+      key_block * (p.depth + width + tile_rows) + block * (width + 2) + tile_rows * rounded_up(p.depth, vector), 16);
 
   kernels::AttentionParameters parameters = p.parameters();
   parameters.block = kernels::number(block);
@@ -101,8 +102,8 @@ PlanOr plan_attention_backward_rows(const AttentionGradientProblem& problem, con
   const std::int64_t tiles = ceil_div(p.rows, tile_rows) * ceil_div(p.keys, tile_rows);
   if (const char* reason = target.against_iterations(heads_of_item * tiles * 2 * widths)) return reason;
   const std::int64_t slice =
-      rounded_up(key_block * (p.depth + p.columns) + block * (widths + 2 * (key_block + vector) + 3) + p.keys * widths +
-                     (key_block + block) * rounded_up(p.depth, tile_columns),
+      rounded_up(key_block * (p.depth + p.columns) + block * (widths + 2 * (key_block + vector) + 3) +
+                     (p.keys + tile_rows) * widths + (key_block + block) * rounded_up(p.depth, tile_columns),
                  16);
 
   kernels::AttentionParameters parameters = p.parameters();
