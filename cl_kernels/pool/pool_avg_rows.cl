@@ -55,8 +55,8 @@ CPU_KERNEL void avg_pool_forward_rows(
 static inline void spread_row(__global const STORED* dy, __global float* dx, const PoolWindow* w, int oh, int ow0,
                               int n, int include_pad, int divisor) {
   float shares[SHARES];
-  for (int i = 0; i < n; ++i)
-    shares[i] = LOAD(STORED, dy, i) / elements_of_window(w, oh, ow0 + i, include_pad, divisor);
+  for (int i = 0; i < n; i += VW) vstorev(load_elements(dy + i, n - i), 0, shares + i);
+  for (int i = 0; i < n; ++i) shares[i] /= elements_of_window(w, oh, ow0 + i, include_pad, divisor);
   const int h0 = oh * w->stride_h - w->pad_h;
   const int h1 = min(h0 + w->kernel_h, w->height);
   for (int h = max(h0, 0); h < h1; ++h)

@@ -4,9 +4,26 @@
 //
 // The rows of A are contiguous: A[i][k] = a[i * from_a.leading_dimension + k]. Each item copies B to its slice of
 // `scratch`, column after column. A unit of work is VW rows of A, which stay in the L1 cache while they meet all
-// columns. VW is 8.
+// columns. VW is 8. With WIDENED, the item also copies the rows of a unit to its slice, as floats. Otherwise each
+// column would widen them again.
+#ifdef WIDENED
+#define ROW_ELEMENT float
+#endif
 #include "common/row_products.h"
 #include "product/target.h"
+
+#ifdef WIDENED
+INLINE void widen_row(__global float* to, __global const STORED* from, const long k) {
+  long at = 0;
+  NO_UNROLL
+  for (; at + 4 * VW <= k; at += 4 * VW) {
+    UNROLL
+    for (int v = 0; v < 4 * VW; v += VW) STORE_MANY(float, to + at + v, LOAD_MANY(STORED, from + at + v));
+  }
+  NO_UNROLL
+  for (; at < k; ++at) to[at] = LOAD(STORED, from, at);
+}
+#endif
 
 CPU_KERNEL void gemm_narrow(__global const STORED* restrict a, const ulong a_offset, __global const STORED* restrict b,
                             const ulong b_offset, __global RESULT* restrict c, const ulong c_offset,
@@ -22,7 +39,11 @@ CPU_KERNEL void gemm_narrow(__global const STORED* restrict a, const ulong a_off
   const Target target = {c + c_offset, bias + bias_offset, to.row, to.column, product.flags};
   const Finish finish = FINISH_OF(0);
   const bool simple = !(product.flags & (ADD_TO_C | BIAS_PER_ROW | RELU | ADD_E0 | SNIPPET));
+#ifdef WIDENED
+  __global float* columns = scratch + scratch_offset + item * (n + VW) * k;
+#else
   __global float* columns = scratch + scratch_offset + item * n * k;
+#endif
   NO_UNROLL
   for (long j = 0; j < n; ++j)
     NO_UNROLL
@@ -30,9 +51,18 @@ CPU_KERNEL void gemm_narrow(__global const STORED* restrict a, const ulong a_off
   NO_UNROLL
   for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
     const long row = unit * VW;
-    __global const STORED* from[VW];
+    __global const ROW_ELEMENT* from[VW];
     UNROLL
-    for (int r = 0; r < VW; ++r) from[r] = a + min(row + r, m - 1) * from_a.leading_dimension;
+    for (int r = 0; r < VW; ++r) {
+      __global const STORED* of_a = a + min(row + r, m - 1) * from_a.leading_dimension;
+#ifdef WIDENED
+      __global float* copy = columns + (n + r) * k;
+      widen_row(copy, of_a, k);
+      from[r] = copy;
+#else
+      from[r] = of_a;
+#endif
+    }
     NO_UNROLL
     for (long j = 0; j < n; ++j) {
       float sums[VW];

@@ -25,8 +25,13 @@ const char* check_gather(const Conv2dSizes& s, std::int64_t rows, std::int64_t p
   return nullptr;
 }
 
+// A block has the whole depth if a panel of it fits into the cache. Otherwise every block adds its sums to the results
+// in memory. Results of halves cannot hold such sums, so f32 sums would go to a workspace, and another launch would
+// round them. That launch took as long as the product.
 std::optional<CpuTilePlan> cut_of(const GatheredProduct& p, const Target& target) {
-  const CpuTileChoice choice{.vectors = cpu_tile_vectors(target, p.m, p.n(), p.depth() * p.groups)};
+  constexpr std::int64_t most_depth = 2560;
+  CpuTileChoice choice{.vectors = cpu_tile_vectors(target, p.m, p.n(), p.depth() * p.groups)};
+  if (p.depth() <= most_depth) choice.depth = std::max(choice.depth, p.depth());
   return plan_cpu_tiles(target, p.m, p.n(), p.depth(), p.groups, true, choice);
 }
 

@@ -17,6 +17,7 @@ using kernels::number;
 namespace {
 
 constexpr std::int64_t panels_of_block = 4;
+constexpr std::int64_t deepest_panels = panels_of_block * CpuTileChoice().depth;  // The depths of a block's panels.
 
 // 24 of 32 registers, or 12 of 16, are accumulators.
 constexpr std::int32_t rows_of_tile(int vector_width, int vectors) { return (vector_width == 16 ? 24 : 12) / vectors; }
@@ -31,11 +32,11 @@ std::int64_t iterations_of_unit(const CpuTilePlan& plan, std::int64_t k) {
   return packing + panels * row_panels * (k + storing);
 }
 
-// The number of panels in a block (at most 4) that gives the busiest work-item the least work.
-std::int64_t choose_panels(std::int64_t panels, std::int64_t batch, std::int64_t items) {
+// The number of panels in a block (at most `most`) that gives the busiest work-item the least work.
+std::int64_t choose_panels(std::int64_t panels, std::int64_t batch, std::int64_t items, std::int64_t most) {
   std::int64_t best = 1;
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  for (std::int64_t per = std::min(panels_of_block, panels); per >= 1; --per) {
+  for (std::int64_t per = std::min(most, panels); per >= 1; --per) {
     const std::int64_t load = ceil_div(batch * ceil_div(panels, per), items) * per;
     if (load < least) {
       least = load;
@@ -64,7 +65,8 @@ std::optional<CpuTilePlan> plan_cpu_tiles(const Target& target, std::int64_t m, 
   const std::int64_t wanted = std::max<std::int64_t>(8, 2 * std::int64_t{target.info.compute_units});
   const std::int64_t panels = ceil_div(n, plan.tile_columns());
   const std::int64_t row_panels = ceil_div(m, plan.tile_rows);
-  std::int64_t per_column = choice.b_packed ? 1 : choose_panels(panels, batch, wanted);
+  const std::int64_t most_panels = std::clamp<std::int64_t>(deepest_panels / plan.block_k, 1, panels_of_block);
+  std::int64_t per_column = choice.b_packed ? 1 : choose_panels(panels, batch, wanted, most_panels);
   // An item should use a block of B that it packs for many rows. If B is packed before, items do not pack, and the rows
   // are cut so that all items have the same work.
   std::int64_t blocks_m =
