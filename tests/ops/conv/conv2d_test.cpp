@@ -14,6 +14,7 @@
 #include "reference/images/conv2d_cases.h"
 #include "support/compare.h"
 #include "support/coverage.h"
+#include "support/launches.h"
 #include "support/skip.h"
 
 namespace crisol {
@@ -293,6 +294,18 @@ TEST_CASE("conv2d_backward_weight: on a CPU, no layer of two bytes is left to th
   };
   for (const DType type : {DType::f16, DType::bf16})
     for (const int kernel : {1, 3}) CHECK(variant_of(256, kernel, type) == "cpu_dot");
+}
+
+TEST_CASE("conv2d: on a CPU, products of two bytes take as many launches as those of f32") {
+  if (!dispatch::target_of(Device().state()).takes_cpu_kernels()) CRISOL_SKIP("needs kernels for CPUs");
+  const Shape image{1, 64, 8, 8}, kernel{48, 64, 3, 3};  // A depth of 576.
+  const ForcedVariant forced("conv2d", "cpu_gemm");
+  const auto launches = [&](DType type) {
+    const Tensor x = tensor_of(random_values(30, image.numel()), image).to(type);
+    const Tensor w = tensor_of(random_values(31, kernel.numel()), kernel).to(type);
+    return testing::launches_of([&] { ops::conv2d(x, w, {}, {2, 1}); });
+  };
+  for (const DType type : {DType::f16, DType::bf16}) CHECK(launches(type) == launches(DType::f32));
 }
 
 TEST_CASE("conv2d: on a CPU, few tiles share a transformed weight only if the weight's owner keeps it") {
