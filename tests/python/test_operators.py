@@ -52,6 +52,32 @@ def test_shifts_and_inversion():
     assert (~crisol.asarray([True, False])).tolist() == [False, True]
 
 
+def test_comparisons_with_a_number_beyond_the_dtype():
+    x = crisol.tensor([0, 1], dtype=crisol.int32)
+    for number, below in ((2**31, True), (2**63, True), (2**64 - 1, True), (-(2**31) - 1, False), (-(2**63), False)):
+        for result in (x < number, x <= number, number > x, number >= x):
+            assert result.dtype is crisol.bool and result.tolist() == [below] * 2
+        for result in (x > number, x >= number, number < x, number <= x):
+            assert result.tolist() == [not below] * 2
+        assert (x == number).tolist() == [False] * 2 and (x != number).tolist() == [True] * 2
+    assert (x.to(crisol.uint64) > -1).all() and not (x.to(crisol.int64) >= 2**63).any()
+    assert x.clamp(max=2**40).tolist() == x.clamp(min=-(2**40)).tolist() == [0, 1]
+    with pytest.raises(crisol.InvalidArgumentError, match="2147483648 does not fit int32"):
+        x + 2**31
+
+
+def test_view_as_a_dtype_of_another_size():
+    x = np.arange(12, dtype=np.int32).reshape(3, 4) * 1234567
+    for dtype in ("uint8", "int16", "float64", "uint64"):
+        found = crisol.asarray(x).view(getattr(crisol, dtype))
+        assert found.shape == x.view(dtype).shape and found.view(crisol.int32).tolist() == x.tolist()
+        np.testing.assert_array_equal(array_of(found), x.view(dtype))
+    with pytest.raises(crisol.InvalidArgumentError, match="no multiple"):
+        crisol.asarray(x[:, :3].copy()).view(crisol.int64)
+    with pytest.raises(crisol.InvalidArgumentError):
+        crisol.tensor(1.0).view(crisol.uint8)
+
+
 @pytest.mark.parametrize("function", COMPARISONS)
 def test_comparisons(function):
     a, b = np.array([1, 2, 3]), np.array([2, 2, 2])

@@ -36,8 +36,9 @@ CRISOL_API Tensor bitwise_right_shift(const Operand& a, const Operand& b);
 /// smallest number divided by -1 gives itself. For floating-point numbers write trunc(a / b).
 CRISOL_API Tensor trunc_divide(const Operand& a, const Operand& b);
 
-/// A copy of x whose bits count as elements of another dtype: PyTorch's x.view(dtype). Both dtypes must have the same
-/// size. Refuses bool as the new dtype, because a bool is only 0 or 1.
+/// A copy of x whose bits count as elements of another dtype: PyTorch's x.view(dtype). If the sizes of the dtypes
+/// differ, the last axis has more or fewer elements, and must not be missing. Refuses bool as the new dtype, because a
+/// bool is only 0 or 1.
 CRISOL_API Tensor bit_cast(const Tensor& x, DType dtype);
 
 // At least one operand of an operator is a tensor. Masks are combined by &, |, ^ and ~, as in Python: `(x > 0) &

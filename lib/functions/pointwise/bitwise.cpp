@@ -48,13 +48,20 @@ Tensor trunc_divide(const Operand& a, const Operand& b) { return autograd::point
 Tensor bit_cast(const Tensor& x, DType dtype) {
   constexpr const char* op = "bit_cast";
   require(x.defined(), op, "the tensor is undefined");
-  require(size_of(x.dtype()) == size_of(dtype), op, "an element of ", x.dtype(), " has ", size_of(x.dtype()),
-          " bytes, one of ", dtype, " has ", size_of(dtype));
+  const auto from = static_cast<std::int64_t>(size_of(x.dtype())), to = static_cast<std::int64_t>(size_of(dtype));
+  require(from == to || (x.dim() > 0 && x.size(-1) * from % to == 0), op, "shape ", x.shape(), " of ", x.dtype(),
+          ", an element of which has ", from, " bytes, cannot become ", dtype, ", which has ", to,
+          ": the bytes of the last axis are no multiple");
   require(dtype != DType::boolean || x.dtype() == DType::boolean, op, "the bits of ", x.dtype(),
           " cannot become bool; compare with ne(x, 0)");
   // The clone is contiguous, and nothing else uses it yet.
   const Tensor y = ops::clone(x);
-  y.impl()->dtype = dtype;
+  TensorImpl& impl = *y.impl();
+  impl.dtype = dtype;
+  if (from != to) {
+    impl.shape[y.dim() - 1] = x.size(-1) * from / to;
+    impl.strides = contiguous_strides(impl.shape);
+  }
   return y;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <optional>
 #include <string_view>
 
 #include "autograd/autocast.h"
@@ -116,9 +118,37 @@ const char* rule_name(const PointwiseRow& row, std::span<const Operand> given) {
   return is_reciprocal ? "reciprocal" : row.name;
 }
 
+/// The result for whole numbers and a number that their type does not hold, if the result depends only on the side of
+/// the number on which all elements are: a comparison, or a minimum or maximum that is the tensor.
+std::optional<Tensor> one_sided(const PointwiseRow& row, std::span<const Operand> given) {
+  if (given.size() != 2 || (given[0].tensor() == nullptr) == (given[1].tensor() == nullptr)) return std::nullopt;
+  const bool number_is_second = given[1].tensor() == nullptr;
+  const Tensor& x = *given[number_is_second ? 0 : 1].tensor();
+  const Scalar number = given[number_is_second ? 1 : 0].number();
+  if (!x.defined() || is_floating(x.dtype()) || is_floating(number.dtype())) return std::nullopt;
+  const DType type = value_type(x.dtype());
+  if (ops::fits(number, type)) return std::nullopt;
+  const bool below = number.as_double() > 0;  // The elements are below the number.
+  const PointwiseRow* equal_row = nullptr;    // Its result for x and the lowest number of the type is the result.
+  if (&row == &rows::eq || &row == &rows::ne) {
+    equal_row = &row == &rows::eq ? &rows::lt : &rows::ge;
+  } else if (&row == &rows::lt || &row == &rows::le) {
+    equal_row = below == number_is_second ? &rows::ge : &rows::lt;
+  } else if (&row == &rows::gt || &row == &rows::ge) {
+    equal_row = below == number_is_second ? &rows::lt : &rows::ge;
+  } else if (below ? &row == &rows::minimum : &row == &rows::maximum) {
+    equal_row = &rows::maximum;
+  }
+  if (equal_row == nullptr) return std::nullopt;
+  const bool has_sign = kind_of(type) == DTypeKind::integer;
+  const Scalar lowest = has_sign ? static_cast<std::int64_t>(-std::ldexp(1.0, dtype_row(type).digits)) : 0;
+  return autograd::pointwise(*equal_row, {x, lowest});
+}
+
 }  // namespace
 
 Tensor pointwise(const PointwiseRow& of, std::span<const Operand> given, std::span<const Scalar> scalars) {
+  if (const std::optional<Tensor> result = one_sided(of, given)) return *result;
   if (const Autocasts casts(rule_name(of, given)); casts) {
     std::array<Tensor, max_inputs> converted;
     std::array<Operand, max_inputs> operands{0, 0, 0};

@@ -18,6 +18,9 @@ struct RowCall {
   Operands inputs;
 };
 
+/// Whether a type of whole numbers in registers holds a number, without its fraction.
+bool fits(const Scalar& number, DType type);
+
 /// Refuses to divide whole numbers by the number 0, and to raise them to a negative number.
 void check_whole(const PointwiseRow& row, const Operand& x, std::int64_t number);
 

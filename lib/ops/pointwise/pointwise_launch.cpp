@@ -152,9 +152,6 @@ runtime::KernelArg number_argument(const Scalar& value, DType dtype) {
   });
 }
 
-namespace {
-
-// Whether a type of whole numbers in registers holds a number, without its fraction.
 bool fits(const Scalar& number, DType type) {
   const bool has_sign = kind_of(type) == DTypeKind::integer;
   // A double does not tell 2^63 - 1 from 2^63.
@@ -162,6 +159,14 @@ bool fits(const Scalar& number, DType type) {
   if (size_of(type) == 8 && !is_floating(number.dtype())) return has_sign || number.as_int() >= 0;
   const double value = number.as_double(), limit = std::ldexp(1.0, dtype_row(type).digits);
   return value >= (has_sign ? -limit : 0) && value < limit;
+}
+
+namespace {
+
+std::string in_words(const Scalar& number) {
+  if (is_floating(number.dtype())) return concat(number.as_double());
+  const std::int64_t whole = number.as_int();
+  return number.dtype() == DType::u64 ? concat(static_cast<std::uint64_t>(whole)) : concat(whole);
 }
 
 }  // namespace
@@ -183,7 +188,7 @@ void PointwiseKernels::check(const char* op, Inputs inputs, Scalars scalars) con
   for (std::size_t i = 0; i < scalars.size(); ++i) {
     const DType dtype = graph_.scalar_dtype(i);
     if (!is_floating(dtype))
-      require(fits(scalars[i], value_type(dtype)), op, "the number ", scalars[i].as_double(), " does not fit ", dtype);
+      require(fits(scalars[i], value_type(dtype)), op, "the number ", in_words(scalars[i]), " does not fit ", dtype);
   }
 }
 

@@ -121,7 +121,8 @@ void bind_functions(nb::module_& m, TensorClass& tensor) {
   define(m, tensor, "cumprod", &cumprod, "The running product along an axis. Integers and bool give int64.", "axis"_a);
   define(m, tensor, "logcumsumexp", &logcumsumexp, "log(cumsum(exp(x))) along an axis, without overflow.", "axis"_a);
   define(m, tensor, "bit_cast", &bit_cast,
-         "A copy of x whose bits count as elements of another dtype of the same size.", "dtype"_a);
+         "A copy of x whose bits count as elements of another dtype. If its size differs, the last axis changes.",
+         "dtype"_a);
   define(m, tensor, "isclose", &isclose, "Whether |x - other| <= atol + rtol |other|, for each element.", "other"_a,
          "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false);
   m.def("_check_range", &check_range, "op"_a, "x"_a, "low"_a, "high"_a, Unlocked());

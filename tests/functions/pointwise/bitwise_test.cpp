@@ -91,9 +91,21 @@ TEST_CASE("bit_cast: the bits of f32, and what is refused") {
   CHECK(bit_cast(from_vector<float>({1}).narrow(0, 0, 1), DType::f32).item() == 1);
   CHECK(bit_cast(ones({2}, DType::boolean), DType::u8).to_vector<std::uint8_t>() == std::vector<std::uint8_t>{1, 1});
   CHECK(!bit_cast(ones({2}).requires_grad_(), DType::i32).requires_grad());
-  check_error([] { bit_cast(ones({2}), DType::i64); }, {"[bit_cast]", "f32", "4", "i64", "8"});
+  check_error([] { bit_cast(ones({3}), DType::i64); }, {"[bit_cast]", "(3)", "f32", "4", "i64", "8"});
+  check_error([] { bit_cast(ones({}), DType::u8); }, {"[bit_cast]", "f32", "u8"});
   check_error([] { bit_cast(ones({2}, DType::u8), DType::boolean); }, {"[bit_cast]", "u8", "bool"});
   check_error([] { bit_cast(Tensor(), DType::i64); }, {"[bit_cast]", "undefined"});
+}
+
+TEST_CASE("bit_cast: elements of another size change the last axis") {
+  const Tensor x = from_vector<std::uint16_t>({0x0102, 0x0304, 0x0506, 0x0708}, {2, 2});
+  const Tensor bytes = bit_cast(x.transpose(0, 1), DType::u8);
+  CHECK(bytes.shape() == Shape{2, 4});
+  CHECK(bytes.to_vector<std::uint8_t>() == std::vector<std::uint8_t>{2, 1, 6, 5, 4, 3, 8, 7});
+  const Tensor wide = bit_cast(bytes, DType::u32);
+  CHECK(wide.shape() == Shape{2, 1});
+  CHECK(wide.to_vector<std::uint32_t>() == std::vector<std::uint32_t>{0x05060102, 0x07080304});
+  CHECK(bit_cast(zeros({0, 8}, DType::u8), DType::i64).shape() == Shape{0, 1});
 }
 
 TEST_CASE("whole numbers: from C by name") {

@@ -79,6 +79,32 @@ TEST_CASE("operators: forms that change their left side write its elements, in i
   check_error([&] { whole |= zeros({2, 3}, DType::i32); }, {"(2, 3)", "(3)"});
 }
 
+TEST_CASE("comparisons with a number that the type of whole numbers does not hold") {
+  constexpr std::int64_t above = std::int64_t{1} << 31, below = -above - 1;
+  for (const DType dtype : {DType::i8, DType::u8, DType::i32, DType::boolean}) {
+    const Tensor x = tensor_of({0, 1}, {2}, dtype);
+    check_mask(x < above, {1, 1});
+    check_mask(x <= above, {1, 1});
+    check_mask(x > above, {0, 0});
+    check_mask(x >= above, {0, 0});
+    check_mask(x == above, {0, 0});
+    check_mask(x != above, {1, 1});
+    check_mask(x < below, {0, 0});
+    check_mask(x >= below, {1, 1});
+    check_mask(above > x, {1, 1});
+    check_mask(below >= x, {0, 0});
+  }
+  const Tensor most = from_vector<std::int64_t>({INT64_MAX, INT64_MIN});
+  check_mask(most < (std::uint64_t{1} << 63), {1, 1});
+  check_mask(most == (std::uint64_t{1} << 63), {0, 0});
+  check_mask(from_vector<std::uint64_t>({0, UINT64_MAX}) > -1, {1, 1});
+  const Tensor whole = from_vector<std::int32_t>({1, -2});
+  check_close(minimum(whole, above), {1, -2}, {0});
+  check_close(maximum(below, whole), {1, -2}, {0});
+  check_error([&] { maximum(whole, above); }, {"[maximum]", "2147483648", "i32"});
+  check_error([&] { add(whole, above); }, {"[add]", "2147483648", "i32"});
+}
+
 TEST_CASE("arange by its end alone begins at 0") {
   check_close(arange(4), {4}, {0, 1, 2, 3}, {0});
   CHECK(arange(4).dtype() == DType::f32);

@@ -48,6 +48,8 @@ lt, le, gt, ge and the in-place forms.
 f16 and bf16 are computed in float and rounded when they are stored. Integers are kept modulo their size (u8: 256). For integers,
 floor_divide, remainder and fmod give 0 where a tensor has the divisor 0. They refuse the number 0. pow of integers gives 0
 where a tensor has a negative exponent, unless the base is 1 or -1. It refuses a negative number.
+A comparison of integers with a whole number is exact, also where their dtype does not hold the number: `x < 2**31` of i32 is
+true. Other functions refuse a number that does not fit 32 bits, or the 64 of i64 and u64.
 The power 0.5 is the square root, as in PyTorch, unless the exponent is a tensor: the root of -0 is -0.
 
 **Error** is the largest distance from the exact value over all inputs, in units of the last place of an f32 result. It is

@@ -25,7 +25,12 @@ Run bit_cast_(Call& call) {
   require(call.has("to"), "onnx", "attribute to is missing");
   const DType dtype = dtype_of_number(call.integer("to", 0));
   call.gives(0, value_of(dtype, call.rank_of(0)));
-  return [=](const Data& in, Device device) { return Data{bit_cast(in[0].tensor(device), dtype)}; };
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    require(size_of(x.dtype()) == size_of(dtype), "onnx", "the elements of ", x.dtype(), " and ", dtype,
+            " differ in size");
+    return Data{bit_cast(x, dtype)};
+  };
 }
 
 }  // namespace
