@@ -1,5 +1,6 @@
 // Weights in 8 and 4 bits, and the layer that multiplies with them.
 #include "arguments.h"
+#include "crisol/dtype_table.h"
 #include "nn/module.h"
 #include "programs/topics.h"
 
@@ -23,6 +24,24 @@ void bind_blocks(WeightClass& weight, const char* name, FromBlocks read, const c
         return read(bytes.data(), bytes.size(), shape, or_default(device));
       },
       "blocks"_a, "shape"_a, "device"_a = nb::none(), text);
+}
+
+[[noreturn]] void refuse(const std::string& reason) {
+  throw Error(ErrorCode::invalid_argument, "[from_codes] " + reason);
+}
+
+/// The elements of codes or zero points.
+std::vector<std::uint8_t> codes_of(const Tensor& x, const std::string& name, int bits) {
+  if (x.dtype() != DType::u8) refuse(name + " must be uint8, they are " + name_in_python(x.dtype()));
+  std::vector<std::uint8_t> values = x.to_vector<std::uint8_t>();
+  for (const std::uint8_t value : values)
+    if (bits == 4 && value > 15) refuse(name + " have " + std::to_string(value) + ", above the largest of 4 bits");
+  return values;
+}
+
+std::vector<float> scales_of(const Tensor& x) {
+  if (!is_floating(x.dtype())) refuse("scales must be floating-point, they are " + name_in_python(x.dtype()));
+  return x.detach().to(DType::f32).to_vector<float>();
 }
 
 void bind_weight(nb::module_& m) {
@@ -68,13 +87,13 @@ void bind_weight(nb::module_& m) {
       [](const Tensor& codes, const Tensor& scales, const std::optional<Tensor>& zero_points, int bits,
          std::int64_t block) {
         return QuantizedWeight::from_codes(
-            codes.to_vector<std::uint8_t>(), scales.to_vector<float>(),
-            zero_points ? zero_points->to_vector<std::uint8_t>() : std::vector<std::uint8_t>(), codes.shape(), bits,
-            block, codes.device());
+            codes_of(codes, "codes", bits), scales_of(scales),
+            zero_points ? codes_of(*zero_points, "zero points", bits) : std::vector<std::uint8_t>(), codes.shape(),
+            bits, block, codes.device());
       },
       "codes"_a, "scales"_a, "zero_points"_a = nb::none(), "bits"_a = 8, "block"_a = 0, Unlocked(),
-      "Reads codes in the order of columns: uint8 (rows, columns). Scales, float32, and zero points, uint8, are (rows, "
-      "blocks).");
+      "Reads codes in the order of columns: uint8 (rows, columns). Scales and zero points are (rows, blocks). Scales "
+      "become float32, and zero points are uint8.");
 }
 
 void bind_layer_of_weight(nb::module_& m) {

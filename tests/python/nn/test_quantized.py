@@ -72,6 +72,18 @@ def test_layer_of_a_linear(bias, tmp_path):
     assert repr(loaded) == repr(layer.weight()) and loaded.dequantize().tolist() == layer.weight().dequantize().tolist()
 
 
+def test_input_of_float64():
+    layer = crisol.quantize(nn.Linear(40, 6), bits=4, block=32).double()
+    x = crisol.asarray(RANDOM.uniform(-1, 1, (3, 40))).requires_grad_()
+    elements = array_of(layer.weight().dequantize(), np.float64)
+    y = layer(x)
+    assert y.dtype is crisol.float64
+    wanted = array_of(x.detach()) @ elements.T + array_of(layer.bias.detach())
+    np.testing.assert_allclose(array_of(y.detach()), wanted, rtol=1e-12)
+    y.sum().backward()
+    np.testing.assert_allclose(array_of(x.grad), np.tile(elements.sum(0), (3, 1)), rtol=1e-12)
+
+
 def test_a_layer_of_a_network_is_replaced():
     net = nn.Sequential(nn.Linear(32, 4), nn.ReLU(), nn.Linear(4, 2))
     x = crisol.asarray(numbers(3, 32))
@@ -108,6 +120,8 @@ def test_codes_in_the_order_of_columns():
     places = np.arange(40) // 32
     expected = scales[:, places] * (codes.astype(float) - zeros[:, places])
     np.testing.assert_allclose(array_of(weight.dequantize()), expected, rtol=1e-6)
+    halves = crisol.QuantizedWeight.from_codes(crisol.asarray(codes), crisol.asarray(scales).half(), bits=4, block=32)
+    assert halves.scales.tolist() == crisol.asarray(scales).half().float().tolist()
 
 
 def test_what_is_refused():
@@ -117,5 +131,16 @@ def test_what_is_refused():
         crisol.quantize(nn.Linear(2, 2), block=33)
     with pytest.raises(crisol.InvalidArgumentError, match="columns"):
         F.linear(crisol.ones(2, 3), crisol.quantize(crisol.ones(2, 2)))
+    codes, scales = crisol.full((2, 4), 17, dtype=crisol.uint8), crisol.ones(2, 1)
+    with pytest.raises(crisol.InvalidArgumentError, match="codes have 17, above the largest of 4 bits"):
+        crisol.QuantizedWeight.from_codes(codes, scales, bits=4)
+    with pytest.raises(crisol.InvalidArgumentError, match="zero points have 17"):
+        crisol.QuantizedWeight.from_codes(codes % 16, scales, codes[:, :1], bits=4)
+    with pytest.raises(crisol.InvalidArgumentError, match="codes must be uint8, they are int8"):
+        crisol.QuantizedWeight.from_codes(codes.to(crisol.int8), scales)
+    with pytest.raises(crisol.InvalidArgumentError, match="scales must be floating-point"):
+        crisol.QuantizedWeight.from_codes(codes, codes[:, :1])
+    with pytest.raises(crisol.InvalidArgumentError, match="bits is 3"):
+        crisol.QuantizedWeight.from_codes(codes % 8, scales, bits=3)
     with pytest.raises(crisol.InvalidArgumentError, match="must be positive"):
         nn.QuantizedLinear(0, 2)
