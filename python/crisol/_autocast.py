@@ -12,7 +12,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def autocasts(function: Function) -> Function:
-    """The function, with the rule of its name under autocast. Lists in lib/autograd/autocast.cpp have the names."""
+    """The function, with the rule of its name under autocast. Lists in lib/autograd/autocast.cpp have the names. A
+    function that no list has computes in the types of its operands, also the listed functions inside of it."""
     name = function.__name__
 
     @functools.wraps(function)

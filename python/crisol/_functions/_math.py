@@ -152,6 +152,7 @@ def rad2deg(input: Tensor) -> Tensor:
 
 
 @_method(Tensor)
+@autocasts
 def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """log(x / (1 - x)), for each element, which is first limited to [eps, 1 - eps]."""
     x = floats(input)
@@ -170,11 +171,13 @@ def sinc(input: Tensor) -> Tensor:
 
 
 @_method(Tensor)
+@autocasts
 def xlogy(input: Any, other: Any) -> Tensor:
     """x log(y), and 0 where x is 0 unless y is NaN."""
     return _times_log(input, other, _c.log)
 
 
+@autocasts
 def xlog1py(input: Any, other: Any) -> Tensor:
     """x log(1 + y), and 0 where x is 0 unless y is NaN."""
     return _times_log(input, other, _c.log1p)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _crisol as _c
+from .._autocast import autocasts
 from .._crisol import Tensor
 from .._method import _aliases, _method
 from ._arrange import _numbers, chunk, split, swapaxes
@@ -127,6 +128,7 @@ def fake_quantize_per_channel_affine(
 
 
 @_method(Tensor)
+@autocasts
 def frexp(input: Tensor) -> Frexp:
     """The mantissas m with 0.5 <= |m| < 1 and the exponents e (int32), so that x = m 2^e."""
     usual = _c.logical_and(_c.isfinite(input), input != 0)

@@ -225,6 +225,7 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
 
 @_method(Tensor)
 @_numpy_names
+@autocasts
 def nansum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor:
     """The sum of the elements that are not NaN."""
     return _c.sum(_c.where(_c.isnan(input), 0, input), dim, keepdim, dtype=dtype)
@@ -232,6 +233,7 @@ def nansum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: dty
 
 @_method(Tensor)
 @_numpy_names
+@autocasts
 def nanmean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor:
     """The mean of the elements that are not NaN."""
     count = _c.sum(_c.logical_not(_c.isnan(input)), dim, keepdim)

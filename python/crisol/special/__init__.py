@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from .. import _crisol as _c
+from .._autocast import autocasts
 from .._crisol import Tensor, erf, erfc, exp2, expm1, log1p
 from .._functions import digamma, erfinv, expit, logit, logsumexp, round, sinc, xlog1py, xlogy
 from .._functions._sloped import rounded_once, sloped
@@ -49,6 +50,7 @@ __all__ += [*_bessel.__all__, *_gamma.__all__, *_polynomials.__all__]
 gammaln, psi = _c.lgamma, digamma
 
 
+@autocasts
 def entr(input: Tensor) -> Tensor:
     """-x log(x), 0 at 0, and -inf below."""
     below = _c.lt(input, 0)

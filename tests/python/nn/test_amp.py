@@ -142,6 +142,11 @@ def test_types_of_other_functions_stay():
         for x in (halves(1, 2, 4, 4), singles(1, 2, 4, 4)):
             for f in (F.relu, crisol.tanh, lambda x: x + x, lambda x: F.max_pool2d(x, 2), lambda x: crisol.mean(x)):
                 assert f(x).dtype == x.dtype
+        x = halves(3, 3)
+        for f in (crisol.nansum, crisol.nanmean, crisol.logit, crisol.special.entr):
+            assert f(x).dtype == HALF
+        for y in (crisol.frexp(x)[0], crisol.xlogy(x, x), crisol.special.xlog1py(x, x)):
+            assert y.dtype == HALF
         assert nn.BatchNorm2d(2)(halves(3, 2, 4, 4)).dtype == HALF
         assert nn.Embedding(3, 4)(crisol.asarray([1])).dtype == SINGLE
         assert crisol.asarray([1, 2, 3]).sum().dtype == crisol.int64
