@@ -38,7 +38,8 @@ class CRISOL_API QuantizedWeight {
   /// Reads blocks of llama.cpp's type Q4_0: 32 columns, which are a scale in f16 and 16 bytes with two codes each.
   static QuantizedWeight from_q4_0(const void* bytes, std::size_t size, const Shape& shape, Device device = Device());
   /// Reads codes in the order of columns, one in a byte. The codes are (rows, columns), and scales and zero points
-  /// (rows, blocks). Without zero points they are all 128 or all 8.
+  /// (rows, blocks). Without zero points they are all 128 or all 8. Throws invalid_argument for codes and zero points
+  /// above 15 in 4 bits, and for sizes that do not fit.
   static QuantizedWeight from_codes(const std::vector<std::uint8_t>& codes, const std::vector<float>& scales,
                                     const std::vector<std::uint8_t>& zero_points, const Shape& shape, int bits,
                                     std::int64_t block, Device device = Device());

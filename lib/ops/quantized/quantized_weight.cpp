@@ -61,6 +61,11 @@ class Packer {
   Bytes bytes;
 };
 
+void require_range(const char* op, const char* name, const std::vector<std::uint8_t>& codes, int bits) {
+  for (const std::uint8_t code : codes)
+    require(code >> bits == 0, op, name, " have ", int{code}, ", above the largest of ", bits, " bits");
+}
+
 Shape matrix_shape(const char* op, const Shape& shape) {
   require(shape.rank() == 2 && shape[0] > 0 && shape[1] > 0, op, "the shape is ", shape,
           ", (rows, columns) with elements expected");
@@ -75,7 +80,7 @@ QuantizedWeight from_blocks(const char* op, const void* bytes, std::size_t size,
   matrix_shape(op, shape);
   require(shape[1] % group_columns == 0, op, "a row has ", shape[1], " columns, a multiple of 32 expected");
   const std::int64_t blocks = shape[1] / group_columns;
-  const auto bytes_of_block = static_cast<std::size_t>(2 + 4 * bits);
+  const std::size_t bytes_of_block = 2 + 4 * static_cast<std::size_t>(bits);
   const std::size_t count = static_cast<std::size_t>(shape[0] * blocks);
   require(size == count * bytes_of_block, op, size, " bytes for shape ", shape, ", ", count * bytes_of_block,
           " expected");
@@ -145,6 +150,8 @@ QuantizedWeight QuantizedWeight::from_codes(const std::vector<std::uint8_t>& cod
   require(codes.size() == static_cast<std::size_t>(rows * columns), op, codes.size(), " codes for shape ", shape);
   require(scales.size() == count && (zero_points.empty() || zero_points.size() == count), op, scales.size(),
           " scales and ", zero_points.size(), " zero points, ", count, " expected");
+  require_range(op, "codes", codes, bits);
+  require_range(op, "zero points", zero_points, bits);
   const Sizes sizes = sizes_of(columns, block);
   const std::int64_t each = block == 0 ? columns : block;
   Packer packed(rows, sizes.groups, bits);

@@ -251,6 +251,12 @@ TEST_CASE("QuantizedLinear: the state, gradients, and what is refused") {
   check_error([] { quantize(ones({2, 2}) / 0.0); }, {"[quantize]", "inf"});
   check_error([&] { linear(ones({2, 32}), weight); }, {"[quantized_linear]", "(2, 32)", "33"});
   check_error([&] { linear(ones({2, 33}), weight, ones({4})); }, {"[quantized_linear]", "bias"});
+  check_error(
+      [] {
+        QuantizedWeight::from_codes({3, 17}, {1}, {}, {1, 2}, 4, 0);
+      },
+      {"[from_codes]", "codes have 17", "4"});
+  check_error([] { QuantizedWeight::from_codes({3, 7}, {1}, {16}, {1, 2}, 4, 0); }, {"[from_codes]", "points have 16"});
   check_error([&] { QuantizedWeight(weight.codes(), weight.scales(), Tensor(), 65, 8, 0); }, {"[QuantizedWeight]"});
 }
 
