@@ -127,7 +127,8 @@ MultiHeadResult multi_head_attention(const Tensor& query, const Tensor& key, con
   const Tensor q = in_heads(given.q, heads), k = in_heads(keys, heads), v = in_heads(values, heads);
   Tensor y, shares;
   if (options.need_weights) {
-    const Tensor scores = matmul(q, k.transpose(-1, -2)) * (1 / std::sqrt(static_cast<double>(n / heads)));
+    const std::int64_t depth = n / heads;
+    const Tensor scores = matmul(q, k.transpose(-1, -2)) * (1 / std::sqrt(static_cast<double>(depth)));
     const Tensor added = both(mask, masks.is_causal ? causal_mask(given.q, seen) : Tensor());
     shares = softmax(added.defined() ? scores + added : scores, -1);
     y = matmul(dropout(shares, options.dropout_p, options.dropout_p > 0), v);

@@ -58,7 +58,8 @@ Tensor pinv(const Tensor& x, const Tensor& rtol) {
   // The formula holds if matrices near x have the same rank as x. Source: Golub and Pereyra, 1973, (4.12).
   return call(op, {x}, y, unnoted, [&] {
     return [x = Saved(x), y = SavedResult(y)](const Tensor& dy) {
-      const Tensor a = x.get(), p = y.get(), transposed = matrix_transpose(p);
+      const Tensor& a = x.get();
+      const Tensor p = y.get(), transposed = matrix_transpose(p);
       const Tensor d = matrix_transpose(dy), k = matmul(d, p), right = matmul(k, transposed);
       return right - matrix_transpose(matmul(p, k)) - matmul(matmul(a, p), right) +
              matmul(matmul(transposed, p), d - matmul(k, a));

@@ -22,6 +22,7 @@ namespace crisol::autograd {
 namespace {
 
 using ops::PointwiseRow;
+namespace rows = ops::rows;
 
 constexpr std::size_t max_inputs = PointwiseRow::max_inputs;
 
