@@ -7,7 +7,7 @@
 #define ARRANGED_SUMS(bits, groups_of_block) ((bits) == 4 && (groups_of_block) == 0 ? 2 : 1)
 #define ARRANGED_FLOATS(words, bits, groups_of_block) ((words) * (32 / (bits) + ARRANGED_SUMS(bits, groups_of_block)))
 // The ints of x for a row of so many vectors of 64 bytes, as quantized/sum_rows.h describes them.
-#define ARRANGED_INTS(bits, vectors, blocks) (16 * (2 + (vectors) * (3 * 8 / (bits) + 3) + ((blocks) + 15) / 16))
+#define ARRANGED_INTS(bits, vectors, blocks) (16 * (3 + (vectors) * (3 * 8 / (bits) + 3) + ((blocks) + 15) / 16))
 
 PARAMETERS_BEGIN
 

@@ -71,8 +71,15 @@ INLINE void arrange_starts(__global int16* x, __global float* columns, ulong vec
   for (int i = 0; i < SIDES; ++i)
     columns[BLOCK_OF(SIDES * vector + i, 0)] += (sides[i].x + sides[i].y) + (sides[i].z + sides[i].w);
 #else
-  x[START] = -(uppers << (BITS - 1));
-  x[START_OF_REST] = -(rest << (BITS - 1));
+  const int16 upper_start = -(uppers << (BITS - 1)), rest_start = -(rest << (BITS - 1));
+#ifdef GFNI
+  const int16 start = (upper_start << 16) + rest_start;
+  x[START] = start >> 16;
+  x[START_OF_REST] = start << 16;
+#else
+  x[START] = upper_start;
+  x[START_OF_REST] = rest_start;
+#endif
 #endif
 }
 
@@ -80,7 +87,10 @@ INLINE void arrange_starts(__global int16* x, __global float* columns, ulong vec
 INLINE int arrange(__global int16* to, __global const float* x, ulong vectors, long blocks) {
   to[0] = LANES * BLOCKS_OF_VECTOR / 16;
   to[1] = SHARED_NUMBER;
-  to += 2;
+#ifdef GFNI
+  to[2] = as_int16((ulong8)(HIGH_CODES_MATRIX));
+#endif
+  to += FIRST_VECTORS;
   __global float* const columns = (__global float*)(to + vectors * VECTORS);
   int largest = 0;
   NO_UNROLL
@@ -134,8 +144,8 @@ CPU_KERNEL void quantized_row_cpu(ROW_PARAMETERS, const QuantizedParameters size
                             : plain_sum(x, codes + at * row_bytes, row_scales, zeros + at * blocks, sizes.groups * 32);
 #ifdef HAS_ZEROS
       if (is_finite)
-        sum -= sum_of_zeros((__global const float*)(arranged + 2 + vectors * VECTORS), row_scales, zeros + at * blocks,
-                            blocks);
+        sum -= sum_of_zeros((__global const float*)(arranged + FIRST_VECTORS + vectors * VECTORS), row_scales,
+                            zeros + at * blocks, blocks);
 #endif
       y[at] = sum + (sizes.has_bias ? bias[at] : 0.0f);
     }

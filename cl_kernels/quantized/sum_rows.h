@@ -1,20 +1,25 @@
 // The sums of ROWS rows of codes with an arranged x, by vpdpbusd (quantized/quantized_row_cpu.cl).
 //
-// An arranged x has two vectors: the block of each lane, counted in its vector of codes, and SHARED_NUMBER. Then it has
-// VECTORS vectors for each vector of codes: the upper, middle and lower bytes of its runs, the numbers at which the
-// sums of upper bytes and of the rest start, and the units of its sides. With HAS_ZEROS, the sums of the columns of
-// each block are behind them.
+// An arranged x has FIRST_VECTORS vectors: the block of each lane, counted in its vector of codes, SHARED_NUMBER, and
+// with GFNI HIGH_CODES_MATRIX. Then it has VECTORS vectors for each vector of codes: the upper, middle and lower bytes
+// of its runs, the numbers at which the sums of upper bytes and of the rest start, and the units of its sides. With
+// HAS_ZEROS, the sums of the columns of each block are behind them.
+//
+// GFNI says that the processor has two more instructions, which save two of 16 for codes of 4 bits. vgf2p8affineqb
+// gives the upper halves of bytes. vpshldd shifts a number by 8 bits and puts the upper 8 bits of another one below it.
+// So the sums start at START * 2^16 and the upper 16 bits of START_OF_REST.
 //
 // OpenCL C has no name for the instruction, and Intel's runtime takes no vectors as operands of assembly. So the whole
 // loop over vectors is assembly. It saves the registers that it changes, behind the 128 bytes that a function may use
 // without moving the stack pointer:
 //
-//    0 to 3    the sums of four rows             13        the block of each lane
-//    4 to 9    the bytes of x                    14        SHARED_NUMBER
-//   10, 11     where sums and their rest start   15, 16    the codes of a row: all, or those of the first and second
-//   run 12         the units                         17, 18    the sums of a vector, and those of upper bytes
-//                                                19        scales
+//    0 to 3    the sums of four rows             14        SHARED_NUMBER
+//    4 to 9    the bytes of x                    15, 16    codes: all, or those of both runs
+//   10, 11     where sums and their rest start   17, 18    sums of a vector, and of upper bytes
+//   12         the units                         19        scales
+//   13         the block of each lane            20, 21    START_OF_REST * 2^8, HIGH_CODES_MATRIX
 #define ROWS 4
+#define FIRST_VECTORS 3
 #define MIDDLE RUNS
 #define LOWER (2 * RUNS)
 #define START (3 * RUNS)
@@ -31,14 +36,14 @@
 #define BLOCKS_OF_VECTOR 1
 #endif
 
-#define EACH_REGISTER ".irp i,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19\n\t"
+#define EACH_REGISTER ".irp i,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21\n\t"
 #define SAVE_REGISTERS         \
   "lea -128(%%rsp), %%rsp\n\t" \
-  "sub $20*64, %%rsp\n\t" EACH_REGISTER "vmovdqu64 %%zmm\\i, \\i*64(%%rsp)\n\t.endr\n\t"
+  "sub $22*64, %%rsp\n\t" EACH_REGISTER "vmovdqu64 %%zmm\\i, \\i*64(%%rsp)\n\t.endr\n\t"
 #define RESTORE_REGISTERS                          \
   EACH_REGISTER                                    \
   "vmovdqu64 \\i*64(%%rsp), %%zmm\\i\n\t.endr\n\t" \
-  "add $20*64, %%rsp\n\t"                          \
+  "add $22*64, %%rsp\n\t"                          \
   "lea 128(%%rsp), %%rsp"
 
 #if BITS == 4
@@ -46,23 +51,30 @@
 #define LOAD_X                      \
   ".irp i,4,5,6,7,8,9,10,11,12\n\t" \
   "vmovdqu64 (\\i-4)*64(%[x]), %%zmm\\i\n\t.endr\n\t"
+#ifdef GFNI
+#define HIGH_CODES_MATRIX 0x1020408000000000UL
+#define LOAD_MATRIX "vmovdqu64 128(%[x]), %%zmm21\n\t"
+#define SHIFT_START "vpslld $8, %%zmm11, %%zmm20\n\t"
+#define HIGH_CODES "vgf2p8affineqb $0, %%zmm21, %%zmm15, %%zmm16\n\t"
+#define SHIFT_SUMS(start) "vpshldd $8, " start ", %%zmm17, %%zmm17\n\t"
+#define ADD_REST
+#else
+#define HIGH_CODES "vpsrld $4, %%zmm15, %%zmm16\n\tvpandd %%zmm14, %%zmm16, %%zmm16\n\t"
+#define SHIFT_SUMS(start) "vpslld $8, %%zmm17, %%zmm17\n\t"
+#define ADD_REST "vpaddd %%zmm11, %%zmm17, %%zmm17\n\t"
+#endif
 // A sum has 31 bits.
-#define MULTIPLY(codes)                   \
+#define MULTIPLY(codes) \
   "vmovdqu64 " codes                      \
   ", %%zmm15\n\t"                         \
-  "vmovdqa64 %%zmm10, %%zmm17\n\t"        \
-  "vpsrld $4, %%zmm15, %%zmm16\n\t"       \
+  "vmovdqa64 %%zmm10, %%zmm17\n\t" HIGH_CODES  \
   "vpandd %%zmm14, %%zmm15, %%zmm15\n\t"  \
-  "vpandd %%zmm14, %%zmm16, %%zmm16\n\t"  \
   "vpdpbusd %%zmm4, %%zmm15, %%zmm17\n\t" \
-  "vpdpbusd %%zmm5, %%zmm16, %%zmm17\n\t" \
-  "vpslld $8, %%zmm17, %%zmm17\n\t"       \
+  "vpdpbusd %%zmm5, %%zmm16, %%zmm17\n\t" SHIFT_SUMS("%%zmm11") \
   "vpdpbusd %%zmm6, %%zmm15, %%zmm17\n\t" \
-  "vpdpbusd %%zmm7, %%zmm16, %%zmm17\n\t" \
-  "vpslld $8, %%zmm17, %%zmm17\n\t"       \
+  "vpdpbusd %%zmm7, %%zmm16, %%zmm17\n\t" SHIFT_SUMS("%%zmm20") \
   "vpdpbusd %%zmm8, %%zmm15, %%zmm17\n\t" \
-  "vpdpbusd %%zmm9, %%zmm16, %%zmm17\n\t" \
-  "vpaddd %%zmm11, %%zmm17, %%zmm17\n\t"  \
+  "vpdpbusd %%zmm9, %%zmm16, %%zmm17\n\t" ADD_REST  \
   "vcvtdq2ps %%zmm17, %%zmm17\n\t"
 #else
 #define SHARED_NUMBER as_int(256.0f)
@@ -84,6 +96,11 @@
   "vcvtdq2ps %%zmm17, %%zmm17\n\t"        \
   "vcvtdq2ps %%zmm18, %%zmm18\n\t"        \
   "vfmadd231ps %%zmm14, %%zmm18, %%zmm17\n\t"
+#endif
+
+#ifndef GFNI
+#define LOAD_MATRIX
+#define SHIFT_START
 #endif
 
 // The scales are broadcast to the lanes of their blocks, and the pointers go on to those of the next vector.
@@ -123,10 +140,10 @@ INLINE void sum_rows(float16 sums[ROWS], __global const uchar* codes, long code_
   __asm__ volatile(
       SAVE_REGISTERS
       "vmovdqu64 (%[x]), %%zmm13\n\t"
-      "vmovdqu64 64(%[x]), %%zmm14\n\t"
-      "add $128, %[x]\n\t"
+      "vmovdqu64 64(%[x]), %%zmm14\n\t" LOAD_MATRIX
+      "add $192, %[x]\n\t"
       ".irp i,0,1,2,3\n\tvpxord %%zmm\\i, %%zmm\\i, %%zmm\\i\n\t.endr\n"
-      "1:\n\t" LOAD_X  //
+      "1:\n\t" LOAD_X SHIFT_START  //
           ADD_ROW("(%[codes])", "(%[scales])", "%%zmm0")
               ADD_ROW("(%[codes],%[code_step])", "(%[scales],%[scale_step])", "%%zmm1")
                   ADD_ROW("(%[codes],%[code_step],2)", "(%[scales],%[scale_step],2)", "%%zmm2") ADD_ROW(

@@ -38,6 +38,7 @@ std::set<std::string> variants_of_device() {
       if (row.devices == dispatch::DeviceClass::cpu && !target().takes_cpu_kernels()) continue;
       if (row.name == std::string("clblast") && !clblast().must_run) continue;
       if (row.name == std::string("cpu_bytes") && !bytes_on_cpus().must_run) continue;
+      if (row.name == std::string("cpu_bytes_gfni") && !bytes_gfni_on_cpus().must_run) continue;
       all.insert(std::string(table->op) + ':' + row.name);
     }
   return all;
@@ -116,6 +117,10 @@ Expected clblast() { return where(!slow_device() && runtime::against_clblast() =
 
 Expected bytes_on_cpus() {
   return where(ops::found_byte_products(Device().state()).found != "none" && !slow_device(), "cpu_bytes");
+}
+
+Expected bytes_gfni_on_cpus() {
+  return where(ops::found_byte_products(Device().state()).found == "vpdpbusd_gfni" && !slow_device(), "cpu_bytes_gfni");
 }
 
 Expected some(int least, Expected expected) {

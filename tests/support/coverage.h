@@ -43,6 +43,8 @@ Expected clblast();
 /// The variant "cpu_bytes" of a product with a quantised weight. Must run on CPUs that multiply bytes in one
 /// instruction.
 Expected bytes_on_cpus();
+/// The same with GFNI, for codes of 4 bits.
+Expected bytes_gfni_on_cpus();
 
 /// The variants of an op that a case tries. Each variant accepts every problem, or at least the number that it states:
 ///

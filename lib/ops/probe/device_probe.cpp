@@ -22,7 +22,7 @@ constexpr std::array names = {"matrix_tf32", "matrix_fp16", "matrix_bf16", "pair
 
 bool can_find(const std::string& name, const std::string& found) {
   if (name == "pairs") return found == "pmaddwd" || found == "vpdpwssd" || found == "tdpbssd";
-  if (name == "bytes") return found == "vpdpbusd";
+  if (name == "bytes") return found == "vpdpbusd" || found == "vpdpbusd_gfni";
   return name == "shuffle" ? found == "nvidia" : dispatch::matrix_unit_named(found) != dispatch::MatrixUnit::Kind::none;
 }
 

@@ -6,7 +6,8 @@
 
 namespace crisol::ops {
 
-/// The outcome of the probe for the instruction: "vpdpbusd" with vectors of 64 bytes, or "none". It runs on CPUs only.
+/// The outcome of the probe for the instruction: "vpdpbusd" with vectors of 64 bytes, "vpdpbusd_gfni" if the processor
+/// also has GFNI and AVX-512 VBMI2, or "none". It runs on CPUs only.
 dispatch::ProbeOutcome found_byte_products(runtime::DeviceState& device);
 
 }  // namespace crisol::ops

@@ -22,7 +22,7 @@ struct QuantizedProblem {
   std::int64_t bits;                ///< 8 or 4.
   std::int64_t has_zeros;           ///< 1 with zero points.
   std::int64_t has_bias;            ///< 1 with a bias.
-  std::int64_t byte_products;       ///< 1 if x has one row, and the device multiplies bytes (byte_products.h).
+  std::int64_t byte_products;       ///< If x has one row: 1 if the device has vpdpbusd (byte_products.h), 2 with GFNI.
   std::int64_t precision;           ///< A Precision to which operands may be rounded.
   std::int64_t x_offset, y_offset;  ///< The positions of the first elements, modulo 4.
 

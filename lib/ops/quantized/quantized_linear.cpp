@@ -72,7 +72,7 @@ PlanOr plan_rows_cpu(const QuantizedProblem& p, const Target& target, std::size_
 }
 
 // A vector of the kernel has 64 bytes of codes, whose sides are 16 bytes.
-PlanOr plan_bytes_cpu(const QuantizedProblem& p, const Target& target, std::size_t) {
+PlanOr plan_bytes(const QuantizedProblem& p, const Target& target, bool with_gfni) {
   if (p.m > 1) return "more than one row";
   if (p.byte_products == 0) return "no instruction that multiplies bytes";
   const std::int64_t columns_of_vector = 512 / p.bits, vectors = p.columns() / columns_of_vector;
@@ -83,10 +83,21 @@ PlanOr plan_bytes_cpu(const QuantizedProblem& p, const Target& target, std::size
     if (p.columns() % p.block != 0) return "the last block is shorter";
   }
   if (4 * vectors > target.loop_budget) return "too deep for the device's loops";
-  const runtime::KernelSpec spec{"quantized/quantized_row_cpu.cl",
-                                 "quantized_row_cpu",
-                                 {{"BITS", p.bits}, {"GROUPS_OF_BLOCK", groups_of_block(p)}}};
+  runtime::KernelSpec spec{"quantized/quantized_row_cpu.cl",
+                           "quantized_row_cpu",
+                           {{"BITS", p.bits}, {"GROUPS_OF_BLOCK", groups_of_block(p)}}};
+  if (with_gfni) spec.defines.add({"GFNI", 1});
   return plan_arranged(p, target, spec, vectors, ARRANGED_INTS(p.bits, vectors, p.blocks));
+}
+
+PlanOr plan_bytes_cpu(const QuantizedProblem& p, const Target& target, std::size_t) {
+  return plan_bytes(p, target, false);
+}
+
+PlanOr plan_bytes_gfni_cpu(const QuantizedProblem& p, const Target& target, std::size_t) {
+  if (p.byte_products < 2) return "no GFNI and AVX-512 VBMI2";
+  if (p.bits == 8) return "they are for codes of 4 bits";
+  return plan_bytes(p, target, true);
 }
 
 PlanOr plan_rows_group(const QuantizedProblem& p, const Target& target, std::size_t) {
@@ -141,6 +152,7 @@ PlanOr plan_pieces(const QuantizedProblem& p, const Target& target, std::size_t)
 }
 
 constexpr Variant<QuantizedProblem> quantized_variants[] = {
+    {"cpu_bytes_gfni", DeviceClass::cpu, plan_bytes_gfni_cpu},
     {"cpu_bytes", DeviceClass::cpu, plan_bytes_cpu},
     {"cpu_rows", DeviceClass::cpu, plan_rows_cpu},
     {"rows", DeviceClass::gpu, plan_rows_group},
@@ -197,7 +209,10 @@ Tensor quantized_linear(const Tensor& x, const QuantizedWeight& weight, const Te
   const Tensor &scales = weight.scales(), &zeros = weight.zero_points();
   QuantizedProblem p = quantized_problem(weight, result.place().numel() / n);
   p.has_bias = bias.defined() ? 1 : 0;
-  p.byte_products = p.m == 1 && found_byte_products(state_of(x)).found != "none" ? 1 : 0;
+  if (p.m == 1) {
+    const std::string found = found_byte_products(state_of(x)).found;
+    p.byte_products = found == "vpdpbusd_gfni" ? 2 : found == "vpdpbusd" ? 1 : 0;
+  }
   p.x_offset = static_cast<std::int64_t>(in(rows.layout()).offset % 4);
   p.y_offset = static_cast<std::int64_t>(in(result.place()).offset % 4);
   const PreparedPtr prepared = prepare(quantized_table, p, state_of(x));

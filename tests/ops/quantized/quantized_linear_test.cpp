@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 
+#include "base/text.h"
 #include "crisol/crisol.h"
 #include "crisol/ops/quantized.h"
 #include "dispatch/target.h"
@@ -19,6 +20,7 @@ namespace crisol {
 
 namespace {
 
+using testing::bytes_gfni_on_cpus;
 using testing::bytes_on_cpus;
 using testing::check_close;
 using testing::check_error;
@@ -27,6 +29,7 @@ using testing::MustRun;
 using testing::on_cpus;
 using testing::random_integers;
 using testing::random_values;
+using testing::some;
 using testing::tensor_of;
 using testing::values_of;
 
@@ -124,7 +127,8 @@ TEST_CASE("quantized_linear: every variant, in every format") {
 }
 
 TEST_CASE("quantized_linear: one row, every variant that reads whole vectors of codes") {
-  const MustRun variants("quantized_linear", {bytes_on_cpus(), on_cpus("cpu_rows"), "rows", "pieces"});
+  const MustRun variants("quantized_linear",
+                         {some(12, bytes_gfni_on_cpus()), bytes_on_cpus(), on_cpus("cpu_rows"), "rows", "pieces"});
   const struct {
     QuantizeOptions format;
     std::int64_t n, k;
@@ -165,11 +169,15 @@ TEST_CASE("quantized_linear: CPUs that multiply bytes in one instruction do so")
   const std::string text((std::istreambuf_iterator<char>(processor)), {});
   const std::string found = ops::found_byte_products(Device().state()).found;
   const bool is_cpu = Device().info().type == DeviceType::cpu && !dispatch::traits_of(Device().state()).simulated;
-  if (!text.empty()) CHECK(found == (is_cpu && text.find(" avx512_vnni") != std::string::npos ? "vpdpbusd" : "none"));
+  if (text.empty()) return;
+  const auto has = [&](const char* flag) { return is_cpu && text.find(concat(' ', flag)) != std::string::npos; };
+  const bool has_gfni = has("gfni") && has("avx512_vbmi2");
+  CHECK(found == (!has("avx512_vnni") ? "none" : has_gfni ? "vpdpbusd_gfni" : "vpdpbusd"));
 }
 
 TEST_CASE("quantized_linear: one row of very small or large numbers keeps 24 bits of each side") {
-  const MustRun variants("quantized_linear", {bytes_on_cpus(), on_cpus("cpu_rows"), "rows", "pieces"});
+  const MustRun variants("quantized_linear",
+                         {some(3, bytes_gfni_on_cpus()), bytes_on_cpus(), on_cpus("cpu_rows"), "rows", "pieces"});
   constexpr std::int64_t n = 5, k = 256;
   for (const int bits : {8, 4}) {
     if (testing::slow_device() && bits == 8) continue;
