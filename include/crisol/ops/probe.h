@@ -26,7 +26,8 @@ CRISOL_API std::vector<ProbeResult> probe_results(Device device = Device());
 ///   matrix_tf32, matrix_fp16, matrix_bf16   a unit as matrix_units() names it
 ///   pairs                                   "tdpbssd", "vpdpwssd" or "pmaddwd": instructions of x86 that multiply
 ///                                           bytes, or pairs of 16 bits
-///   bytes                                   "vpdpbusd": an instruction of x86 that multiplies 64 bytes
+///   bytes                                   "vpdpbusd": an instruction of x86 that multiplies 64 bytes;
+///                                           "vpdpbusd_gfni" if the processor also has GFNI and AVX-512 VBMI2
 ///   shuffle                                 "nvidia": its instruction shfl.sync, by inline PTX
 ///
 /// Throws invalid_argument for an unknown probe, and for a result that the probe cannot have.

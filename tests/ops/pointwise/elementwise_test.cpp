@@ -214,7 +214,7 @@ TEST_CASE("elementwise: refusals") {
   check_error([&] { ops::neg(zeros({2}, DType::boolean)); }, {"[neg]", "bool"});
   check_error([&] { ops::relu(Tensor()); }, {"[relu]", "x is undefined"});
   check_error([&] { ops::add(1, 2); }, {"[add]", "at least one tensor"});
-  check_error([&] { ops::add(zeros({2}, DType::i32), std::int64_t{1} << 40); }, {"[add]", "1.09951e+12", "i32"});
+  check_error([&] { ops::add(zeros({2}, DType::i32), std::int64_t{1} << 40); }, {"[add]", "1099511627776", "i32"});
   check_error([&] { ops::tanh_backward(x, zeros({2})); }, {"[tanh]", "do not broadcast"});
   check_error([&] { ops::tanh_backward(zeros({2, 3}, DType::i32), x); }, {"[tanh]", "f32, f16"});
 }
